@@ -1,0 +1,49 @@
+"""What communication costs: the one protocol that every asker and every answerer shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Collective = Literal[
+    "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """Many operations of one collective, as arrays that broadcast together.
+
+    ``size`` is the message in bytes by nccl-tests' convention: the buffer of one rank for
+    all-reduce, broadcast, reduce, send/receive and all-to-all; the whole gathered (scattered)
+    buffer for all-gather (reduce-scatter). ``ranks`` is the group size and ``stride`` the
+    distance between neighbours of the group in rank order, so that placement decides which
+    tiers the group crosses. ``concurrent`` says that all chips of a node do the same in
+    groups of their own at the same time and so share its NICs.
+    """
+
+    collective: Collective
+    size: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+    stride: NDArray[np.int64]
+    concurrent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """``seconds`` per operation, and the index of the tier whose link bounds it."""
+
+    seconds: NDArray[np.float64]
+    tier: NDArray[np.int64]
+
+
+class Pricer(Protocol):
+    """Anything that can price communication: closed form, simulation or measurement."""
+
+    def price(self, demand: Demand) -> Price:
+        """Return the price of each operation in ``demand``, in the demand's shape."""
+        ...

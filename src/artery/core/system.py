@@ -1,0 +1,108 @@
+"""``System``: chips, what joins them, and the nested domains that a group of chips meets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from artery.core.chip import Chip
+from artery.core.link import Link
+from artery.core.source import Provenance
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TierKind = Literal["switch", "ring", "mesh", "cube-mesh", "pcie-tree", "pairs", "torus", "crossbar"]
+
+
+@dataclass(frozen=True, slots=True)
+class VertexGroup:
+    """``count`` vertices of one kind (``chip``, ``host``, ``nic``, ``switch``), numbered on."""
+
+    kind: str
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The wiring as three integer arrays of one length: from, to, index into ``System.links``.
+
+    Each entry is one direction; a cable is two entries.
+    """
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    link: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Router:
+    """Routing as data: a path is computed from the digits of a vertex, never looked up.
+
+    ``radix`` are the mixed-radix digits of a chip number, innermost first, and
+    ``choice`` the rule at each tier: ``direct``, ``hash``, ``modulo`` or ``dimension``.
+    """
+
+    radix: tuple[int, ...]
+    choice: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One level of the nested domains that a chip sits in; tiers are listed innermost first.
+
+    ``chips`` is the number of chips in one domain of this tier. ``bandwidth`` is what one
+    chip can send into this tier, B/s per direction, while every chip does (after taper and
+    NIC sharing); ``burst`` is what it can send while its neighbours are silent. ``latency``
+    is one way, chip to chip across this tier, hardware only, in seconds. ``reduction`` names
+    in-switch reduction (``nvls``, ``sharp``). ``ring`` gives, for a packed group of ``g``
+    chips inside one domain, the B/s per direction that a (multi-)ring over them reaches per
+    chip at index ``g`` (index 0 and 1 unused); empty means ``bandwidth`` for every ``g``.
+    ``pair`` is the B/s of one chip to one other chip in this tier.
+    """
+
+    name: str
+    chips: int
+    kind: TierKind
+    link: Link
+    bandwidth: float
+    burst: float
+    pair: float
+    latency: float
+    reduction: str | None = None
+    ring: tuple[float, ...] = ()
+    dims: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A set of chips and the network between them. One chip alone is a system too.
+
+    ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
+    its chips, ``node_price`` US dollars, ``chip_hour_price`` US dollars per chip-hour.
+    ``library`` names the communication library (``nccl``, ``rccl``, ``ici``, ``gloo``).
+    """
+
+    name: str
+    chip: Chip
+    chips: int
+    chips_per_node: int
+    tiers: tuple[Tier, ...]
+    groups: tuple[VertexGroup, ...]
+    links: tuple[Link, ...]
+    wiring: Callable[[], Edges]
+    router: Router
+    library: str
+    node_power: float | None = None
+    node_price: float | None = None
+    chip_hour_price: float | None = None
+    warnings: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, the last one perhaps part-filled."""
+        return -(-self.chips // self.chips_per_node)
