@@ -1,0 +1,46 @@
+# make            what there is
+# make plan       a real plan, on a fresh clone, in one command
+# make test       everything that CI runs
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help plan test check fix bench accuracy docs
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+plan: $(READY) ## the best way to train Llama 3 405B on 16,384 H100
+	@$(BIN)/artery plan llama3-405b --on hgx-h100-roce:16384
+
+test: check ## check, then all tests and the examples in docstrings
+	$(BIN)/python -m pytest -q
+
+check: $(READY) ## style, types, layers, sizes, duplicates, spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m checks.sizes
+	$(BIN)/python -m checks.duplicates
+	$(BIN)/codespell
+
+fix: $(READY) ## repair style, rewrite the list of frozen flags
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/python -m checks.flags --write
+
+bench: $(READY) ## speed, as ratios measured in one run
+	$(BIN)/python -m benchmarks
+
+accuracy: $(READY) ## predicted against published: writes docs/accuracy.md
+	$(BIN)/python -m accuracy
+
+docs: $(READY) ## rewrite the generated pages
+	$(BIN)/python -m docs_build

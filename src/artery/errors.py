@@ -1,0 +1,169 @@
+"""The errors that artery raises on purpose.
+
+::
+
+    ArteryError                 exit code 1, never raised itself
+    ├── UsageError              2   the command line or the call makes no sense
+    ├── InputError              3   one or more problems in what was given
+    │   └── UnknownNameError    3   a name that nobody knows, with the nearest ones
+    ├── InfeasibleError         4   the given plan, or every plan, does not fit
+    └── ThresholdError          5   a limit set by the caller is broken
+
+Anything else that escapes is a bug (exit code 1). A :class:`Problem` says where it is, what
+was found, which rule it breaks and what would fix it; :class:`Problems` collects them, so that
+all are reported at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with an input.
+
+    ``file`` is the path as the user gave it (``None``: not from a file), ``line`` and ``column``
+    count from 1, ``field`` is the dotted path of the value or the name of the option. ``found``
+    is what was there, ``rule`` what it breaks, ``fix`` what would repair it.
+    """
+
+    found: str
+    rule: str
+    fix: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    field: str | None = None
+
+    @property
+    def place(self) -> str:
+        """``file:line:column``, as far as known; empty for a value that is in no file."""
+        known = [str(part) for part in (self.file, self.line, self.column) if part is not None]
+        return ":".join(known)
+
+    def __str__(self) -> str:
+        """``file:line:column  field  what was found, the rule, what would fix it``."""
+        text = ", ".join(part for part in (self.found, self.rule, self.fix) if part)
+        return "  ".join(part for part in (self.place, self.field, text) if part)
+
+
+class ArteryError(Exception):
+    """Base of every error that artery raises on purpose; ``exit_code`` is the process's."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(ArteryError):
+    """The command line, or a call of the Python API, makes no sense."""
+
+    exit_code = 2
+
+
+class InputError(ArteryError):
+    """What was given is wrong; ``problems`` lists everything that is."""
+
+    exit_code = 3
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnknownNameError(InputError):
+    """A name that is not known; the message gives the nearest known ones.
+
+    ``kind`` says what the name should be (``"chip"``), ``name`` what was found and ``known``
+    the names that exist. ``place`` is a :class:`Problem` that says where the name stands.
+    """
+
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], *, place: Problem | None = None
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.near = nearest(name, known)
+        problem = Problem(
+            field=kind,
+            found=f'"{name}"',
+            rule=f"no {kind} of that name is known",
+            fix=did_you_mean(self.near) or f"`artery catalog list {kind}s` lists them",
+        )
+        if place is not None:
+            problem = replace(
+                problem,
+                file=place.file,
+                line=place.line,
+                column=place.column,
+                field=place.field or problem.field,
+            )
+        super().__init__(problem)
+
+
+class InfeasibleError(ArteryError):
+    """The given plan, or every plan, does not fit."""
+
+    exit_code = 4
+
+
+class ThresholdError(ArteryError):
+    """The answer is there, but a limit that the caller set is broken."""
+
+    exit_code = 5
+
+
+class Problems:
+    """Collects problems, then raises them all at once.
+
+    Use it as a context manager; leaving it raises one :class:`InputError` with everything that
+    was added, or nothing if nothing was::
+
+        with Problems() as problems:
+            if chips < 1:
+                problems.add(Problem(...))
+    """
+
+    def __init__(self) -> None:
+        self._found: list[Problem] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __enter__(self) -> Problems:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.raise_if_any()
+
+    def add(self, problem: Problem) -> None:
+        """Note one problem and go on."""
+        self._found.append(problem)
+
+    def absorb(self, error: InputError) -> None:
+        """Note every problem of an error that was caught."""
+        self._found.extend(error.problems)
+
+    def raise_if_any(self) -> None:
+        """Raise :class:`InputError` with all problems noted so far, if there are any."""
+        if self._found:
+            raise InputError(self._found)
+
+
+def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
+    """Return up to ``limit`` known names that resemble ``name``, best first, case ignored."""
+    by_folded = {candidate.casefold(): candidate for candidate in known}
+    found = get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)
+    return tuple(by_folded[folded] for folded in found)
+
+
+def did_you_mean(near: Iterable[str]) -> str:
+    """Return ``did you mean "a" or "b"?``, or an empty string if nothing is near."""
+    quoted = [f'"{name}"' for name in near]
+    if not quoted:
+        return ""
+    head, last = quoted[:-1], quoted[-1]
+    return f"did you mean {', '.join(head)} or {last}?" if head else f"did you mean {last}?"
