@@ -49,7 +49,8 @@ class Efficiency:
     product reaches; ``wave_quantisation`` (0 to 1) says how fully a partly filled
     last wave of tiles is paid for; ``memory`` is the fraction of the memory bandwidth
     that a streaming kernel reaches; ``kernel`` is the fixed cost of one kernel in
-    seconds; ``attention`` maps ``flash1``, ``flash2``, ``flash3`` to a curve.
+    seconds; ``attention`` maps ``flash1``, ``flash2``, ``flash3`` to a curve; ``sustained`` is
+    the clock held through whole training steps over the clock of a short benchmark.
     """
 
     matmul: Mapping[str, float]
@@ -57,6 +58,7 @@ class Efficiency:
     memory: float
     kernel: float
     attention: Mapping[str, AttentionCurve] = field(default_factory=dict)
+    sustained: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ class Workload:
     row entering the loss (the vocabulary). ``tied`` says that ``last`` reuses the input
     embedding's weight, counted once in ``first``. ``heads`` and ``kv_heads`` bound tensor
     parallelism. ``unsupported`` gives, if any, the reason why no step time is modelled.
+    ``global_batch`` is the published number of samples per step, if one is known.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Workload:
     unsupported: str | None = None
     notes: tuple[str, ...] = ()
     weight_dtype: str | None = None
+    global_batch: int | None = None
 
     @property
     def parts(self) -> tuple[Layer, ...]:
