@@ -17,9 +17,10 @@ all are reported at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,37 +71,52 @@ class InputError(ArteryError):
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__(*self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+    def at(
+        self,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        field: str | None = None,
+    ) -> Self:
+        """Return the same error with the place filled in where a problem does not say it yet."""
+        placed = copy(self)
+        placed.problems = tuple(
+            replace(
+                problem,
+                file=problem.file or file,
+                line=problem.line or line,
+                column=problem.column or column,
+                field=problem.field or field,
+            )
+            for problem in self.problems
+        )
+        return placed
 
 
 class UnknownNameError(InputError):
     """A name that is not known; the message gives the nearest known ones.
 
     ``kind`` says what the name should be (``"chip"``), ``name`` what was found and ``known``
-    the names that exist. ``place`` is a :class:`Problem` that says where the name stands.
+    the names that exist.
     """
 
-    def __init__(
-        self, kind: str, name: str, known: Iterable[str], *, place: Problem | None = None
-    ) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
-        self.near = nearest(name, known)
-        problem = Problem(
-            field=kind,
-            found=f'"{name}"',
-            rule=f"no {kind} of that name is known",
-            fix=did_you_mean(self.near) or f"`artery catalog list {kind}s` lists them",
-        )
-        if place is not None:
-            problem = replace(
-                problem,
-                file=place.file,
-                line=place.line,
-                column=place.column,
-                field=place.field or problem.field,
-            )
-        super().__init__(problem)
+        self.known = tuple(known)
+        self.near = nearest(name, self.known)
+        rule = f"no {kind} of that name is known"
+        fix = did_you_mean(self.near) or listed(self.known)
+        super().__init__(Problem(found=f'{kind} "{name}"', rule=rule, fix=fix))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.kind, self.name, self.known)
 
 
 class InfeasibleError(ArteryError):
@@ -132,7 +148,7 @@ class Problems:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def __enter__(self) -> Problems:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -154,10 +170,16 @@ class Problems:
 
 
 def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
-    """Return up to ``limit`` known names that resemble ``name``, best first, case ignored."""
+    """Return up to ``limit`` known names that resemble ``name``, best first, case ignored.
+
+    Names that begin with ``name`` come along with those that difflib finds similar.
+    """
+    folded = name.casefold()
     by_folded = {candidate.casefold(): candidate for candidate in known}
-    found = get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)
-    return tuple(by_folded[folded] for folded in found)
+    similar = get_close_matches(folded, list(by_folded), n=limit, cutoff=0.6)
+    longer = [candidate for candidate in by_folded if folded and candidate.startswith(folded)]
+    found = dict.fromkeys([*similar, *longer])
+    return tuple(by_folded[candidate] for candidate in found)[:limit]
 
 
 def did_you_mean(near: Iterable[str]) -> str:
@@ -167,3 +189,10 @@ def did_you_mean(near: Iterable[str]) -> str:
         return ""
     head, last = quoted[:-1], quoted[-1]
     return f"did you mean {', '.join(head)} or {last}?" if head else f"did you mean {last}?"
+
+
+def listed(known: Iterable[str], *, limit: int = 12) -> str:
+    """Return ``known: a, b, c``, cut off after ``limit`` names."""
+    names = list(known)
+    rest = f", ... ({len(names)} in all)" if len(names) > limit else ""
+    return f"known: {', '.join(names[:limit])}{rest}" if names else "none is known"
