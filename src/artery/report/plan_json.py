@@ -1,0 +1,129 @@
+"""The answer of ``plan`` as the payload of one JSON document, schema ``artery.plan/1``.
+
+Numbers are SI base units, named in the key. ``breakdown_s`` always has every part and sums
+to ``step_time_s``. ``request`` repeats what was asked, so that the document can be asked
+again (``artery plan --from``) or opened up (``artery explain --from``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from artery.answers.result import Lever, PlanAnswer, PlanResult, Run
+from artery.core.term import Term
+
+PARTS = (
+    "compute",
+    "memory_bound",
+    "tp",
+    "pp",
+    "cp",
+    "ep",
+    "dp",
+    "bubble",
+    "optimizer",
+    "host",
+    "straggler",
+    "other",
+)
+"""The parts of a step, in the order in which every answer shows them."""
+
+HOLDERS = ("weights", "gradients", "optimizer", "activations", "other")
+"""What holds memory, in the order in which every answer shows it."""
+
+
+def plan_payload(answer: PlanAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of a whole answer; ``request`` is what was asked."""
+    workload, system, profile = answer.workload, answer.system, answer.profile
+    return {
+        "request": dict(request),
+        "workload": {
+            "name": workload.name,
+            "family": workload.family,
+            "parameters": workload.parameters,
+            "active_parameters": workload.active_parameters,
+        },
+        "system": {
+            "name": system.name,
+            "chip": system.chip.name,
+            "chips": system.chips,
+            "nodes": system.nodes,
+        },
+        "profile": {"name": profile.name, "as_of": profile.as_of},
+        "given": answer.given,
+        "searched": answer.searched,
+        "fitting": answer.fitting,
+        "plans": [result_payload(result) for result in answer.plans],
+        "warnings": list(answer.warnings),
+    }
+
+
+def result_payload(result: PlanResult) -> dict[str, Any]:
+    """Return the document of one priced plan."""
+    step = result.time.root
+    return {
+        "parallelism": {"chips": result.plan.chips, **_plain(asdict(result.plan))},
+        "step_time_s": step.value,
+        "step_time_low_s": step.low,
+        "step_time_high_s": step.high,
+        "tokens_per_s": result.tokens_per_s,
+        "samples_per_s": result.samples_per_s,
+        "mfu": result.mfu,
+        "hfu": result.hfu,
+        "memory": _memory(result),
+        "breakdown_s": by_part(step, PARTS),
+        "limited_by": list(result.limited_by),
+        "levers": [_lever(lever) for lever in result.levers],
+        "energy_j_per_step": result.energy_per_step,
+        "cost_usd_per_hour": result.cost_per_hour,
+        "run": _run(result.run),
+        "penalty": result.penalty,
+        "notes": list(result.notes),
+    }
+
+
+def by_part(root: Term, names: tuple[str, ...]) -> dict[str, float]:
+    """Return the value of each named child of ``root``; a child without a name of its own
+    in ``names`` counts as ``other``, so that the parts always sum to the whole.
+    """
+    values = dict.fromkeys(names, 0.0)
+    for child in root.children:
+        values[child.name if child.name in values else "other"] += child.value
+    return values
+
+
+def _memory(result: PlanResult) -> dict[str, Any]:
+    root = result.memory.root
+    held = by_part(root, HOLDERS)
+    return {
+        "fits": result.fits,
+        "total_bytes": root.value,
+        "low_bytes": root.low,
+        "high_bytes": root.high,
+        "capacity_bytes": result.capacity,
+        **{f"{name}_bytes": value for name, value in held.items()},
+    }
+
+
+def _lever(lever: Lever) -> dict[str, Any]:
+    return asdict(lever)
+
+
+def _run(run: Run | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "tokens": run.tokens,
+        "steps": run.steps,
+        "seconds": run.seconds,
+        "energy_j": run.energy,
+        "cost_usd": run.cost,
+    }
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()
+    }

@@ -1,0 +1,47 @@
+"""The terminal: how a drawing gets onto standard output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+
+def draw(drawing: RenderableType, *, file: IO[str] | None = None, width: int | None = None) -> None:
+    """Write ``drawing`` to ``file`` (standard output), ``width`` cells wide.
+
+    Colour only on a terminal and never under ``NO_COLOR``; without a terminal the width is 80
+    unless ``COLUMNS`` says otherwise, and lines end where their text ends.
+    """
+    console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
+    if console.is_terminal:
+        console.print(drawing)
+        return
+    with console.capture() as captured:
+        console.print(drawing)
+    for line in captured.get().splitlines():
+        console.file.write(line.rstrip() + "\n")
+
+
+def indented(drawing: RenderableType, by: int = 2) -> Padding:
+    """Return the drawing moved right by ``by`` cells."""
+    return Padding(drawing, (0, 0, 0, by))
+
+
+def labelled(label: str, lines: Iterable[RenderableType]) -> Table:
+    """Return lines with a label in front of the first one."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for number, line in enumerate(lines):
+        table.add_row(Text(label if number == 0 else ""), line)
+    return table
+
+
+def commands(label: str, lines: Iterable[str]) -> Table:
+    """Return commands to type next; a long one is folded, never cut."""
+    return labelled(label, (Text(line, style="cyan", overflow="fold") for line in lines))
