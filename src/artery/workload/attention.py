@@ -1,0 +1,120 @@
+"""Multi-head self-attention: all heads alike, grouped (GQA) or with one key head (MQA)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from artery.core.workload import Attention, Elementwise, Parameter, Saved
+from artery.workload.sublayer import NOTHING, NormKind, Sublayer, linear, norm
+
+QueryKeyNorm = Literal["none", "plain", "head", "row"]
+"""Norm of queries and keys before the scores.
+
+``plain``: without weights (Llama 4). ``head``: one weight vector of ``head_dim`` for all heads
+(Qwen3). ``row``: weights for every head of a row (OLMo 2 over the row at once, Cohere per head).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfAttention:
+    """Shape of a self-attention block.
+
+    ``window`` limits the keys of a query (0: all). ``sinks`` adds one learned score per head
+    (gpt-oss). ``rope`` rotates queries and keys. ``dropout`` is that of the score matrix.
+    """
+
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    causal: bool = True
+    window: int = 0
+    rope: bool = False
+    qkv_bias: bool = False
+    output_bias: bool = False
+    query_key_norm: QueryKeyNorm = "none"
+    norm_kind: NormKind = "rms"
+    sinks: bool = False
+    dropout: float = 0.0
+
+    @property
+    def query_width(self) -> int:
+        """Elements of all query heads; need not equal ``hidden``."""
+        return self.heads * self.head_dim
+
+    @property
+    def key_width(self) -> int:
+        """Elements of all key heads (and of all value heads)."""
+        return self.kv_heads * self.head_dim
+
+
+def self_attention(shape: SelfAttention) -> Sublayer:
+    """Return projections, score core and output projection, with what they keep.
+
+    Kept per row, in elements: the input (hidden), Q, K and V, the score core, and the output
+    projection's input; for multi-head attention with dropout and 16-bit activations this is the
+    11·s·b·h + 5·a·s²·b bytes of Korthikanti et al. 2022, section 4.1, less the residual's mask.
+    """
+    query, key = shape.query_width, shape.key_width
+    projected = Sublayer(
+        saved=(
+            Saved("attention input", shape.hidden, "sequence"),
+            Saved("queries, keys, values", query + 2 * key, "tensor"),
+        )
+    )
+    qkv = linear("qkv", shape.hidden, query + 2 * key, side="column", bias=shape.qkv_bias)
+    core = score_core(
+        Attention(
+            "attention",
+            shape.heads,
+            shape.kv_heads,
+            shape.head_dim,
+            shape.head_dim,
+            shape.causal,
+            shape.window or None,
+        ),
+        shape.dropout,
+    )
+    if shape.sinks:
+        core += Sublayer(parameters=(Parameter("sinks", (shape.heads,), "tensor"),))
+    rotated = rotation(query + key) if shape.rope else NOTHING
+    kept = Sublayer(saved=(Saved("attention output", query, "tensor"),))
+    out = linear("attention out", query, shape.hidden, side="row", bias=shape.output_bias)
+    return projected + qkv + _query_key_norm(shape) + rotated + core + kept + out
+
+
+def score_core(core: Attention, dropout: float) -> Sublayer:
+    """Return the score core with the matrices that only an eager core keeps.
+
+    Per query row, key and head: the softmax output (2 bytes at 16 bit) and, with dropout, its
+    one-byte mask and the dropped-out scores (2 bytes): the 5·a·s²·b bytes of Korthikanti et al.
+    2022. The softmax itself is priced with the core, not as elementwise work.
+    """
+    saved = [Saved("softmax output", core.heads, "tensor", per_key=True, core=True)]
+    if dropout > 0:
+        saved += [
+            Saved("score dropout mask", core.heads, "tensor", bytes=1, per_key=True, core=True),
+            Saved("dropped-out scores", core.heads, "tensor", per_key=True, core=True),
+        ]
+    return Sublayer((core,), (), tuple(saved))
+
+
+def rotation(elements: int) -> Sublayer:
+    """Return the rotation of ``elements`` of queries and keys per row; nothing is kept."""
+    work = Elementwise("rotary embedding", 2 * elements, 2 * elements, "tensor", 2, 2)
+    return Sublayer((work,))
+
+
+def _query_key_norm(shape: SelfAttention) -> Sublayer:
+    """Return the norms of queries and keys."""
+    if shape.query_key_norm == "none":
+        return NOTHING
+    kind = "plain" if shape.query_key_norm == "plain" else shape.norm_kind
+    if shape.query_key_norm == "row":
+        widths, times = (shape.query_width, shape.key_width), (1, 1)
+    else:
+        widths, times = (shape.head_dim, shape.head_dim), (shape.heads, shape.kv_heads)
+    query = norm("query norm", widths[0], kind, bias=False, split="tensor", per_row=times[0])
+    key = norm("key norm", widths[1], kind, bias=False, split="tensor", per_row=times[1])
+    return query + key
