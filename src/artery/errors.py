@@ -172,13 +172,13 @@ class Problems:
 def nearest(name: str, known: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
     """Return up to ``limit`` known names that resemble ``name``, best first, case ignored.
 
-    Names that begin with ``name`` come along with those that difflib finds similar.
+    Names that begin with ``name`` come before those that difflib finds similar.
     """
     folded = name.casefold()
     by_folded = {candidate.casefold(): candidate for candidate in known}
     similar = get_close_matches(folded, list(by_folded), n=limit, cutoff=0.6)
     longer = [candidate for candidate in by_folded if folded and candidate.startswith(folded)]
-    found = dict.fromkeys([*similar, *longer])
+    found = dict.fromkeys([*longer, *similar])
     return tuple(by_folded[candidate] for candidate in found)[:limit]
 
 

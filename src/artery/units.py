@@ -125,8 +125,8 @@ class Unit:
 def parse(value: object, unit: str, *, directed: bool = False, positive: bool = False) -> float:
     """Return the quantity ``value`` as a float in ``unit``.
 
-    ``unit`` is one of s, B, B/s, bit/s, FLOP, FLOP/s, J, W, USD, m, J/bit and 1. Only ``"1"`` takes bare
-    numbers (and ``%``). ``directed`` is for the bandwidth of a link: the result is per direction.
+    ``unit`` is one of s, B, B/s, bit/s, FLOP, FLOP/s, J, W, USD, m, J/bit and 1. Only ``"1"``
+    takes bare numbers (and ``%``). ``directed`` is for the bandwidth of a link: the result is per direction.
     ``positive`` refuses zero.
 
     Raises:

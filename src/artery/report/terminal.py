@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import StringIO
 from typing import IO
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from artery.report.files import write_whole
+
+_FILE_WIDTH = 100
 
 
 def draw(drawing: RenderableType, *, file: IO[str] | None = None, width: int | None = None) -> None:
@@ -25,6 +30,16 @@ def draw(drawing: RenderableType, *, file: IO[str] | None = None, width: int | N
         console.print(drawing)
     for line in captured.get().splitlines():
         console.file.write(line.rstrip() + "\n")
+
+
+def deliver(drawing: RenderableType, out: str) -> None:
+    """Draw on standard output, or write the plain text to the file ``out`` (``-`` is stdout)."""
+    if out == "-":
+        draw(drawing)
+        return
+    text = StringIO()
+    draw(drawing, file=text, width=_FILE_WIDTH)
+    write_whole(out, text.getvalue())
 
 
 def indented(drawing: RenderableType, by: int = 2) -> Padding:

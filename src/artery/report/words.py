@@ -121,6 +121,15 @@ _EN = {
     "stop": "stop",
     "tour_title": "From one chip to ten thousand: an article's sentences, checked",
     "tour_pick": "one stop: artery tour NAME, for example artery tour {name}",
+    # doctor
+    "doctor_ok": "ok",
+    "doctor_missing": "missing",
+    "doctor_failed": "failed",
+    "needed_for": "needed for",
+    "group_python": "Python",
+    "group_machine": "machine",
+    "group_gpu": "GPU",
+    "group_network": "network",
 }
 
 _ZH = {
@@ -223,6 +232,14 @@ _ZH = {
     "stop": "站",
     "tour_title": "从一块芯片到一万块：逐句核对一篇文章",
     "tour_pick": "只看一站：artery tour 名称，例如 artery tour {name}",
+    "doctor_ok": "正常",
+    "doctor_missing": "没有",
+    "doctor_failed": "失败",
+    "needed_for": "用于",
+    "group_python": "Python",
+    "group_machine": "本机",
+    "group_gpu": "GPU",
+    "group_network": "网络",
 }
 
 _TABLES: Mapping[Language, Words] = MappingProxyType(

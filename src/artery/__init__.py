@@ -1,0 +1,54 @@
+"""artery: how long an AI job takes on a set of chips, what holds it back, what would help.
+
+>>> import artery
+>>> artery.plan("llama3-8b", on="dgx-h100:64")  # doctest: +SKIP
+
+The functions live in :mod:`artery.answers`, one file per question; they are loaded on first use,
+so that importing the package costs next to nothing. The command line is :mod:`artery.cli`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from artery.answers.doctor import doctor as doctor
+
+_HOMES: Final = {
+    "ArteryError": "artery.errors",
+    "InfeasibleError": "artery.errors",
+    "InputError": "artery.errors",
+    "ThresholdError": "artery.errors",
+    "UnknownNameError": "artery.errors",
+    "UsageError": "artery.errors",
+    "doctor": "artery.answers.doctor",
+    "expect": "artery.answers.expect",
+    "explain": "artery.answers.explain",
+    "plan": "artery.answers.plan",
+    "scale": "artery.answers.scale",
+    "tour": "artery.answers.tour",
+}
+"""Where each public name lives."""
+
+__all__ = [  # noqa: PLE0604 (the table above is the one list)
+    *sorted([*_HOMES, "__version__"])
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use (PEP 562)."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: object = version("artery")
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

@@ -1,0 +1,41 @@
+"""The command line: one file per command, loaded when it is called.
+
+:func:`main` is the entry point. It turns every ending into an exit code: 0 ok, 1 a bug, 2 usage,
+3 invalid input, 4 infeasible, 5 a threshold broken, 130 interrupted. The commands call
+:mod:`artery.answers` and :mod:`artery.report`, nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from artery.cli import commands, endings
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (``sys.argv`` by default) and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = False
+    try:
+        with commands.root.make_context("artery", words) as context:
+            try:
+                commands.root.invoke(context)
+                sys.stdout.flush()
+            finally:
+                debug = bool(context.meta.get("artery.debug"))
+    except BrokenPipeError:
+        _drop_stdout()
+    except click.exceptions.Exit as finished:
+        return finished.exit_code
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (the one place that meets all)
+        return endings.report(error, debug=debug)
+    return 0
+
+
+def _drop_stdout() -> None:
+    """Whoever read our output has had enough; keep the interpreter from saying so at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,136 @@
+"""Options and parameter types that commands share: the same flag means the same everywhere.
+
+``@shared_options`` gives a command ``as_json``, ``lang`` and ``out``; ``@set_option`` gives it
+``overrides``; ``@model_argument`` and ``@system_option`` give it ``model`` and ``on``. The types
+read values with units and turn what is wrong into a usage error that says what would fix it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from artery import units
+from artery.errors import InputError
+from artery.report.words import Language
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _Reader(click.ParamType[float]):
+    """A parameter type that reads its text with a function of :mod:`artery.units`."""
+
+    def __init__(self, name: str, read: Callable[[str], float]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the value in SI units, or fail with found, rule and fix."""
+        if isinstance(value, (int, float)):
+            return value
+        try:
+            return self._read(str(value))
+        except InputError as error:
+            self.fail("; ".join(str(problem) for problem in error.problems), param, ctx)
+
+
+SIZE: Final = _Reader("size", units.size)
+"""A message size in bytes: ``8``, ``1M``, ``16G`` (binary), ``1GB`` (decimal)."""
+
+COUNT: Final = _Reader("count", units.count)
+"""A decimal count: ``1024``, ``15T``."""
+
+
+def quantity(
+    unit: str, *, directed: bool = False, positive: bool = False
+) -> click.ParamType[float]:
+    """Return a type that reads a quantity in ``unit``; see :func:`artery.units.parse`."""
+
+    def read(text: str) -> float:
+        return units.parse(text, unit, directed=directed, positive=positive)
+
+    return _Reader(unit, read)
+
+
+def debug_option(command: _Command) -> _Command:
+    """Give a command ``--debug``: a bug prints its traceback."""
+
+    def note(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            context.meta["artery.debug"] = True
+
+    return click.option(
+        "--debug", is_flag=True, expose_value=False, callback=note, help="Show tracebacks."
+    )(command)
+
+
+def shared_options(command: _Command) -> _Command:
+    """Give a command ``--json``, ``--lang``, ``--out`` and ``--debug``."""
+    for option in (
+        debug_option,
+        click.option(
+            "-o",
+            "--out",
+            metavar="FILE",
+            default="-",
+            help="Write the answer to FILE (- = stdout).",
+        ),
+        click.option(
+            "--lang",
+            type=click.Choice(["en", "zh"]),
+            default=locale_language,
+            help="Language of the answer (default: from the locale).",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units."),
+    ):
+        command = option(command)
+    return command
+
+
+def set_option(command: _Command) -> _Command:
+    """Give a command ``--set PATH=VALUE``, repeatable, as the tuple ``overrides``."""
+    return click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="PATH=VALUE",
+        callback=_checked_overrides,
+        help="Override one value, for example chip.memory.bandwidth='4 TB/s'.",
+    )(command)
+
+
+def model_argument(command: _Command) -> _Command:
+    """Give a command its ``MODEL``: a catalog name, a config.json (or its folder), or ``-``."""
+    return click.argument("model", metavar="MODEL")(command)
+
+
+def system_option(command: _Command) -> _Command:
+    """Give a command ``--on SYSTEM``: a catalog name with an optional ``:CHIPS``, or a file."""
+    return click.option(
+        "--on",
+        required=True,
+        metavar="SYSTEM",
+        help="The system: a catalog name with an optional :CHIPS, or a file.",
+    )(command)
+
+
+def locale_language() -> Language:
+    """Return ``zh`` if the locale is Chinese (POSIX: LC_ALL, LC_MESSAGES, LANG), else ``en``."""
+    names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    first = next((name for name in names if name), "")
+    return "zh" if first.casefold().startswith("zh") else "en"
+
+
+def _checked_overrides(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    for value in values:
+        path, equals, _ = value.partition("=")
+        if not equals or not path.strip():
+            raise click.BadParameter(f'"{value}" must be PATH=VALUE', context, parameter)
+    return values
