@@ -85,8 +85,9 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
 
 
 def by_part(root: Term, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the value of each named child of ``root``; a child without a name of its own
-    in ``names`` counts as ``other``, so that the parts always sum to the whole.
+    """Return the value of each named child of ``root``.
+
+    A child that is not in ``names`` counts as ``other``, so that the parts sum to the whole.
     """
     values = dict.fromkeys(names, 0.0)
     for child in root.children:

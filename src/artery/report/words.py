@@ -189,7 +189,8 @@ _ZH = {
     "note": "说明",
     "warning": "警告",
     "next": "下一步",
-    "nothing_fits": "都放不下：{searched} 个合法方案的显存都超限。最接近的方案见下，每芯片超出 {over}。",
+    "nothing_fits": "都放不下：{searched} 个合法方案的显存都超限。"
+    "最接近的方案见下，每芯片超出 {over}。",
     "given_does_not_fit": "给定的方案放不下：每芯片超出 {over}。",
     "formula": "公式",
     "inputs": "输入",

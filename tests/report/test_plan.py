@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from artery.answers.result import PlanAnswer
+from artery.report.plan import plan_drawing
+from artery.report.terminal import draw
+from artery.report.words import Language, words
+from tests import factories, snapshot
+
+ASKED = "toy-70b --on toy-pod:64"
+
+
+def text(answer: PlanAnswer, language: Language = "en", width: int = 80) -> str:
+    out = io.StringIO()
+    draw(plan_drawing(answer, words(language), ASKED), file=out, width=width)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_snapshot(language: Language, width: int) -> None:
+    snapshot.check(f"plan.{language}.{width}.txt", text(factories.answer(), language, width))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_snapshot_of_what_does_not_fit(language: Language) -> None:
+    snapshot.check(f"plan-too-big.{language}.txt", text(factories.infeasible(), language))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_line_is_wider_than_the_terminal(language: Language, width: int) -> None:
+    for line in text(factories.answer(), language, width).splitlines():
+        assert cell_len(line) <= width
+
+
+def test_without_a_terminal_there_is_no_colour_and_no_trailing_space() -> None:
+    drawn = text(factories.answer())
+    assert "\x1b" not in drawn
+    assert not re.search(r" +\n", drawn)
+
+
+def test_the_shares_are_of_the_step() -> None:
+    shares = [float(found) for found in re.findall(r"█.*?([\d.]+) %", text(factories.answer()))]
+    assert shares[0] == pytest.approx(100 * 4.0 / 7.0, abs=0.05)
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_parts_that_take_no_time_are_not_drawn() -> None:
+    assert "expert all-to-all" not in text(factories.answer())
+
+
+def test_alternatives_show_only_what_differs() -> None:
+    block = text(factories.answer()).split("alternatives")[1]
+    assert "tp 8 · dp 2" in block
+    assert "global batch" not in block
+
+
+def test_a_single_plan_has_no_alternatives() -> None:
+    assert "alternatives" not in text(factories.answer(factories.result()))
+
+
+def test_unknown_price_and_energy_are_said() -> None:
+    result = replace(factories.result(), energy_per_step=None, cost_per_hour=None, run=None)
+    drawn = text(factories.answer(result))
+    assert "price unknown" in drawn
+    assert "energy unknown" in drawn
+    assert "$" not in drawn
+
+
+def test_a_workload_without_tokens_counts_samples() -> None:
+    drawn = text(factories.answer(replace(factories.result(), tokens_per_s=None)))
+    assert "18.3 samples/s" in drawn  # 128 samples in 7 s
+    assert "tokens/s" not in drawn
+
+
+def test_the_next_commands_open_the_largest_part_that_is_not_compute() -> None:
+    assert f"artery explain {ASKED} step.tp" in text(factories.answer())

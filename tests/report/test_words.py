@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from string import Formatter
+
+import pytest
+
+from artery.report.bars import COLOURS, GROUPS
+from artery.report.plan_json import HOLDERS, PARTS
+from artery.report.words import words
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+def test_both_languages_have_the_same_keys() -> None:
+    assert words("en").keys() == words("zh").keys()
+
+
+@pytest.mark.parametrize("key", sorted(words("en")))
+def test_both_languages_name_the_same_fields(key: str) -> None:
+    assert fields(words("en")[key]) == fields(words("zh")[key])
+
+
+def test_every_part_has_a_word_and_a_colour() -> None:
+    for part in (*PARTS, *HOLDERS):
+        assert words("zh")[part]
+    assert set(GROUPS) == set(PARTS)
+    assert set(GROUPS.values()) == set(COLOURS)
