@@ -28,7 +28,7 @@ check: $(READY) ## style, types, layers, sizes, duplicates, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m checks.sizes
-	$(BIN)/python -m checks.duplicates
+	$(BIN)/pylint --disable=all --enable=duplicate-code --score=n src checks docs_build
 	$(BIN)/codespell
 
 fix: $(READY) ## repair style, rewrite the list of frozen flags

@@ -126,8 +126,8 @@ def parse(value: object, unit: str, *, directed: bool = False, positive: bool = 
     """Return the quantity ``value`` as a float in ``unit``.
 
     ``unit`` is one of s, B, B/s, bit/s, FLOP, FLOP/s, J, W, USD, m, J/bit and 1. Only ``"1"``
-    takes bare numbers (and ``%``). ``directed`` is for the bandwidth of a link: the result is per direction.
-    ``positive`` refuses zero.
+    takes bare numbers (and ``%``). ``directed`` is for the bandwidth of a link: the result is
+    per direction. ``positive`` refuses zero.
 
     Raises:
         InputError: not a number, no unit or another one, both readings of a direction possible,

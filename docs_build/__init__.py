@@ -1,0 +1,25 @@
+"""Writes the generated pages of ``docs/``: ``python -m docs_build [PAGE...]``, ``make docs``.
+
+A page is one line in :data:`PAGES`: its path and the function that returns its text. A test
+compares every committed page with what its function returns now.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent
+
+PAGES: Final[dict[str, str]] = {}
+"""Path from the root of the repository to ``module:function``, which takes nothing."""
+
+
+def text(page: str) -> str:
+    """Return the text that ``page`` should have now."""
+    module, _, function = PAGES[page].partition(":")
+    result = getattr(import_module(module), function)()
+    if not isinstance(result, str):
+        raise TypeError(f"{PAGES[page]} returned no text")
+    return result
