@@ -19,7 +19,8 @@ class Plan:
     replicated (HSDP). ``zero`` is the ZeRO stage 0 to 3 (3 = FSDP). ``micro_batch`` and
     ``global_batch`` count samples, ``sequence`` rows per sample. ``overlap`` names the kinds
     of communication hidden behind compute (``dp``, ``tp``, ``pp``, ``ep``); ``None`` leaves
-    it to the framework profile. Where no field is given the default is the profile's.
+    it to the framework profile. ``recompute_layers`` is the share of layers to which ``full``
+    recomputation applies; ``load_factor`` is the load of the busiest expert over the mean.
     """
 
     tp: int = 1
@@ -37,12 +38,14 @@ class Plan:
     dtype: str = "bf16"
     grad_dtype: str = "fp32"
     recompute: Recompute = "none"
+    recompute_layers: float = 1.0
     sequence_parallel: bool = False
     attention: AttentionKind = "flash2"
     overlap: tuple[str, ...] | None = None
     framework: str = "megatron-core"
     optimizer: str = "adam"
     placement: str = "packed"
+    load_factor: float = 1.1
 
     @property
     def chips(self) -> int:

@@ -1,0 +1,143 @@
+"""Gradient and weight traffic of data parallelism: DDP, ZeRO 1 to 3, FSDP, HSDP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from artery.core.pricing import Collective
+from artery.step.ledger import Ledger
+from artery.step.machine import WIDTH, Machine
+from artery.step.plans import Floats, Ints, Plans
+from artery.step.stages import Weights
+from artery.step.traffic import price
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Sizes and strides, in rank order, of the groups that share or replicate weights."""
+
+    shard: Ints
+    shard_stride: Ints
+    replica: Ints
+    replica_stride: Ints
+    expert: Ints
+    expert_stride: Ints
+
+
+def groups(plans: Plans) -> Groups:
+    """Return the data-parallel groups: shard inside, replicate outside (HSDP), experts apart.
+
+    Ranks are numbered tp, cp, dp, pp from the inside out; expert layers etp, ep, edp, pp.
+    """
+    shard = plans.dp // plans.dp_replicate * plans.cp
+    return Groups(
+        shard=shard,
+        shard_stride=plans.tp,
+        replica=plans.dp_replicate,
+        replica_stride=plans.tp * shard,
+        expert=np.maximum(plans.dp * plans.cp * plans.tp // (plans.ep * plans.etp), 1),
+        expert_stride=plans.ep * plans.etp,
+    )
+
+
+def _both(
+    machine: Machine, kind: Collective, weights: Weights, width: float, group: Groups
+) -> Floats:
+    """One collective over dense weights in the shard group and over experts in theirs."""
+    dense = price(machine, kind, weights.dense * width, group.shard, group.shard_stride)
+    if not np.any(weights.expert):
+        return dense
+    return dense + price(
+        machine, kind, weights.expert * width, group.expert, group.expert_stride
+    )
+
+
+def _replicate(
+    machine: Machine, weights: Weights, width: float, group: Groups
+) -> Floats:
+    """All-reduce of a gradient shard over the replicas of HSDP."""
+    if not np.any(group.replica > 1):
+        return np.zeros(len(group.shard))
+    size = weights.dense * width / group.shard
+    return price(machine, "all_reduce", size, group.replica, group.replica_stride)
+
+
+@dataclass(frozen=True, slots=True)
+class StepTraffic:
+    """Wire seconds once per step: ``reduce`` after backward, ``gather`` before forward."""
+
+    reduce: Floats
+    gather: Floats
+
+
+def per_step(
+    weights: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> StepTraffic:
+    """Return the traffic of a stage's weights once per step (everything but FSDP).
+
+    ZeRO 0: all-reduce of gradients. ZeRO 1 and 2, and FSDP that keeps its weights gathered:
+    reduce-scatter of gradients, all-gather of updated weights (ZeRO, arXiv 1910.02054,
+    section 7).
+    """
+    group = groups(plans)
+    grad, weight = WIDTH[plans.shared.grad_dtype], machine.width
+    whole = _both(machine, "all_reduce", weights, grad, group)
+    scatter = _both(machine, "reduce_scatter", weights, grad, group)
+    scatter = scatter + _replicate(machine, weights, grad, group)
+    gather = _both(machine, "all_gather", weights, weight, group)
+    sharded = plans.zero >= 1
+    reduce = np.where(sharded, scatter, whole + _replicate(machine, weights, grad, group))
+    gather = np.where(sharded, gather, 0.0)
+    ledger.put(
+        path,
+        reduce + gather,
+        formula="all-reduce of gradients, or reduce-scatter of them and all-gather of weights",
+        source="ZeRO (arXiv 1910.02054) section 7",
+        gradient_bytes=weights.total * grad,
+        weight_bytes=weights.total * weight,
+        ranks=group.shard,
+        reduce=reduce,
+        gather=gather,
+    )
+    return StepTraffic(reduce, gather)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTraffic:
+    """Wire seconds per layer and micro-batch under FSDP: gather forward; gather and scatter
+    backward."""
+
+    forward: Floats
+    backward: Floats
+
+
+def per_layer(
+    layer: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> LayerTraffic:
+    """Return FSDP's traffic per layer and micro-batch; zero for plans below ZeRO 3.
+
+    FSDP gathers a layer's weights before its forward and its backward pass and
+    reduce-scatters its gradients (PyTorch FSDP, arXiv 2304.11277, section 3.2).
+    """
+    nothing = np.zeros(len(plans))
+    if not np.any(plans.zero == 3):
+        return LayerTraffic(nothing, nothing)
+    group = groups(plans)
+    gather = _both(machine, "all_gather", layer, machine.width, group)
+    grad = WIDTH[plans.shared.grad_dtype]
+    scatter = _both(machine, "reduce_scatter", layer, grad, group)
+    scatter = scatter + _replicate(machine, layer, grad, group)
+    fully = plans.zero == 3
+    ledger.put(
+        path,
+        np.where(fully, 2.0 * gather + scatter, 0.0),
+        formula="2·all-gather of a layer's weights + reduce-scatter of its gradients",
+        source="PyTorch FSDP (arXiv 2304.11277) section 3.2",
+        weight_bytes=layer.total * machine.width,
+        ranks=group.shard,
+        gather=gather,
+        scatter=scatter,
+    )
+    return LayerTraffic(np.where(fully, gather, 0.0), np.where(fully, gather + scatter, 0.0))

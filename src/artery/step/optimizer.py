@@ -1,0 +1,58 @@
+"""The optimizer's pass over the weights that a chip owns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from artery.step.data_parallel import groups
+from artery.step.ledger import Ledger
+from artery.step.machine import Machine
+from artery.step.plans import Floats, Plans
+from artery.step.stages import Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Bytes per weight: ``state`` kept between steps (FP32 master copy included), ``moved``
+    read and written in one step."""
+
+    state: float
+    moved: float
+
+
+RULES = {
+    "adam": Rule(state=12.0, moved=30.0),
+    "adamw": Rule(state=12.0, moved=30.0),
+    "lamb": Rule(state=12.0, moved=46.0),
+    "sgd": Rule(state=8.0, moved=22.0),
+}
+"""Adam reads weight, two moments and gradient in FP32 (16 B), writes the first three (12 B) and
+the 16-bit weight (2 B). LAMB adds a pass for the two norms and one for the update (16 B). SGD with
+momentum keeps one moment. States as in ZeRO (arXiv 1910.02054) section 3.1."""
+
+
+def owned(weights: Weights, plans: Plans) -> Floats:
+    """Return the weights that one chip updates: a shard of them from ZeRO 1 on."""
+    group = groups(plans)
+    sharded = plans.zero >= 1
+    dense = weights.dense / np.where(sharded, group.shard, 1)
+    return dense + weights.expert / np.where(sharded, group.expert, 1)
+
+
+def optimizer_time(
+    weights: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> Floats:
+    """Return seconds of the optimizer step: bytes moved over the streamed bandwidth."""
+    rule = RULES[plans.shared.optimizer]
+    mine = owned(weights, plans)
+    return ledger.put(
+        path,
+        rule.moved * mine / machine.stream,
+        formula="bytes moved per weight · weights owned / streamed bandwidth",
+        source="ZeRO (arXiv 1910.02054) section 3.1",
+        bytes_per_weight=rule.moved,
+        weights=mine,
+        bandwidth=machine.stream,
+    )

@@ -1,0 +1,122 @@
+"""The pipeline: steady state, bubble, point-to-point transfers, and what runs once per step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from artery.core.workload import Workload
+from artery.step.data_parallel import LayerTraffic, StepTraffic
+from artery.step.ledger import Ledger
+from artery.step.machine import Machine
+from artery.step.micro import Ends, Micro
+from artery.step.plans import Floats, Plans
+from artery.step.stages import Stages
+from artery.step.traffic import price
+
+
+@dataclass(frozen=True, slots=True)
+class Slowest:
+    """The pipeline stage that sets the pace: its parts per micro-batch, and a middle stage."""
+
+    parts: Micro
+    layers: Floats
+    middle: Micro
+
+
+def slowest(ends: Ends, held: Stages, plans: Plans) -> Slowest:
+    """Return the parts of the stage with the longest micro-batch.
+
+    The first stage also runs the input part, the last the output part; one stage runs all.
+    """
+    first = ends.layer.scaled(held.first) + ends.first
+    last = ends.layer.scaled(held.last) + ends.last
+    middle = ends.layer.scaled(held.middle)
+    whole = ends.layer.scaled(held.first) + ends.first + ends.last
+    alone = plans.pp == 1
+    last_leads = last.total >= np.maximum(first.total, middle.total)
+    first_leads = ~last_leads & (first.total >= middle.total)
+    chosen = [whole, last, first, middle]
+    cases = [alone, ~alone & last_leads, ~alone & first_leads]
+
+    def pick(name: str) -> Floats:
+        values = [getattr(option, name) for option in chosen]
+        return np.select(cases, values[:3], values[3])
+
+    parts = Micro(*(pick(name) for name in Micro.__dataclass_fields__))
+    layers = np.select(cases, [held.first, held.last, held.first], held.middle)
+    return Slowest(parts, layers, Micro(*(np.where(alone, 0.0, getattr(middle, n)) for n in Micro.__dataclass_fields__)))
+
+
+def transfer(workload: Workload, plans: Plans, machine: Machine, ledger: Ledger) -> Floats:
+    """Return seconds to hand one micro-batch's activations to the next stage.
+
+    Megatron-LM cuts them over the tensor-parallel ranks (arXiv 2104.04473, section 4.1).
+    """
+    boundary = max((layer.boundary for layer in workload.layers), default=0)
+    size = plans.rows * boundary * machine.width / plans.tp
+    two = np.where(plans.pp > 1, 2, 1)
+    seconds = price(machine, "sendrecv", size, two, plans.tp * plans.cp * plans.dp)
+    return ledger.put(
+        "micro_batch.transfer",
+        seconds,
+        formula="send/receive of rows·boundary·width/tp between neighbouring stages",
+        source="Megatron-LM (arXiv 2104.04473) section 4.1",
+        bytes=size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """Seconds per step of pipeline and data-parallel communication that nothing hides."""
+
+    pp: Floats
+    bubble: Floats
+    dp: Floats
+
+
+def pipeline(pace: Slowest, hop: Floats, plans: Plans, machine: Machine) -> tuple[Floats, Floats]:
+    """Return (point-to-point, bubble) seconds of a step.
+
+    1F1B with v chunks idles (p - 1)/v micro-batches and sends 2·v times per micro-batch
+    (arXiv 2104.04473, sections 2.2.1 and 2.2.2).
+    """
+    hidden = machine.hidden("pp")
+    steady = plans.micro_batches * 2.0 * plans.vpp * hop * (1.0 - hidden)
+    fill = (plans.pp - 1) * 2.0 * hop
+    bubble = (plans.pp - 1) / plans.vpp * pace.middle.total
+    return np.where(plans.pp > 1, steady + fill, 0.0), np.where(plans.pp > 1, bubble, 0.0)
+
+
+def once_per_step(
+    wire: StepTraffic, pace: Slowest, plans: Plans, machine: Machine
+) -> Floats:
+    """Return the exposed part of gradient reduction and weight gathering.
+
+    Reduction hides behind the backward pass of the last micro-batch (of the last min(n, p)
+    when chunks interleave), gathering behind the forward pass of the first.
+    """
+    hidden, contention = machine.hidden("dp"), machine.profile.contention
+    window = np.where(plans.vpp > 1, np.minimum(plans.micro_batches, plans.pp), 1)
+    behind = np.minimum(wire.reduce, hidden * pace.parts.backward * window)
+    ahead = np.minimum(wire.gather, hidden * pace.parts.forward * window)
+    return wire.reduce + wire.gather - (1.0 - contention) * (behind + ahead)
+
+
+def every_layer(
+    wire: LayerTraffic, root: Floats, pace: Slowest, layer: Micro, plans: Plans, machine: Machine
+) -> Floats:
+    """Return FSDP's exposed seconds per step.
+
+    A layer's gather hides behind the previous layer's pass, and slows it by the contention
+    share; ``root`` (embedding and head, gathered first) cannot hide.
+    """
+    hidden, contention = machine.hidden("dp"), machine.profile.contention
+
+    def left(comm: Floats, busy: Floats) -> Floats:
+        covered = np.minimum(comm, hidden * busy)
+        return comm - covered + contention * np.minimum(comm, busy)
+
+    per_layer = left(wire.forward, layer.forward) + left(wire.backward, layer.backward)
+    return plans.micro_batches * (pace.layers * per_layer + root)

@@ -1,0 +1,121 @@
+"""Communication inside a layer: tensor, context and expert parallelism, per micro-batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from artery.core.pricing import Collective, Demand
+from artery.core.workload import Attention, Layer
+from artery.step.ledger import Ledger
+from artery.step.machine import WIDTH, Machine
+from artery.step.plans import Floats, Ints, Plans
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Seconds of communication of one layer and micro-batch, forward and backward, on the wire
+    (before any of it is hidden)."""
+
+    forward: Floats
+    backward: Floats
+
+
+def price(
+    machine: Machine, kind: Collective, size: Floats, ranks: Ints, stride: Ints
+) -> Floats:
+    """Return seconds of one operation; zero where the group has one rank or nothing to say."""
+    alone = (ranks <= 1) | (size <= 0)
+    demand = Demand(kind, np.where(alone, 1.0, size), np.where(alone, 1, ranks), stride)
+    return np.where(alone, 0.0, machine.pricer.price(demand).seconds)
+
+
+def tensor_parallel(
+    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> Traffic:
+    """All-reduces of a tensor-parallel layer, or their all-gather and reduce-scatter halves.
+
+    ``layer.reductions`` all-reduces of rows·reduced elements forward and as many backward;
+    under sequence parallelism each becomes an all-gather and a reduce-scatter of the same
+    bytes, and backward gathers each input once more (Korthikanti 2022, section 4.2.2).
+    """
+    size = plans.rows * layer.reduced * machine.width
+    one = np.ones(len(plans), dtype=np.int64)
+    whole = price(machine, "all_reduce", size, plans.tp, one)
+    gather = price(machine, "all_gather", size, plans.tp, one)
+    scatter = price(machine, "reduce_scatter", size, plans.tp, one)
+    halves = gather + scatter
+    parallel = plans.sequence_parallel == 1
+    forward = layer.reductions * np.where(parallel, halves, whole)
+    backward = layer.reductions * np.where(parallel, halves + gather, whole)
+    ledger.put(
+        f"{path}.tp",
+        forward + backward,
+        formula="reductions·(all-reduce, or all-gather + reduce-scatter with sequence parallelism)",
+        source="Megatron-LM (arXiv 1909.08053) section 3; Korthikanti 2022 section 4.2.2",
+        bytes=size,
+        ranks=plans.tp,
+        all_reduce=whole,
+        all_gather=gather,
+        reduce_scatter=scatter,
+    )
+    return Traffic(forward, backward)
+
+
+def context_parallel(
+    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> Traffic:
+    """Keys and values passed round the context-parallel ring: cp - 1 steps, twice backward."""
+    attention = [op for op in layer.operators if isinstance(op, Attention)]
+    elements = sum(op.kv_heads * (op.qk_dim + op.v_dim) for op in attention)
+    held = plans.rows * elements / np.minimum(plans.tp, max((a.kv_heads for a in attention), default=1))
+    ring = price(machine, "all_gather", held * plans.cp * machine.width, plans.cp, plans.tp)
+    ledger.put(
+        f"{path}.cp",
+        3.0 * ring,
+        formula="all-gather of keys and values over cp, once forward and twice backward",
+        source="Ring Attention (arXiv 2310.01889) section 3",
+        bytes=held * plans.cp * machine.width,
+        ranks=plans.cp,
+    )
+    return Traffic(ring, 2.0 * ring)
+
+
+def expert_parallel(
+    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
+) -> Traffic:
+    """Dispatch to experts and combine: between nodes one copy per node, the rest inside.
+
+    A token picks k of E experts spread evenly over n nodes, so it reaches
+    n·(1 - (1 - 1/n)^k) distinct nodes (at most k); that many copies enter the network, and
+    all k are forwarded inside the nodes. Both run at once, so the slower one counts
+    (DeepSeek-V3, arXiv 2412.19437, section 3.2.2).
+    """
+    nothing = np.zeros(len(plans))
+    if layer.routing is None or not np.any(plans.ep > 1):
+        return Traffic(nothing, nothing)
+    inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
+    nodes = np.maximum(plans.ep // inside, 1)
+    copies = np.minimum(nodes * (1.0 - (1.0 - 1.0 / nodes) ** layer.routing.top_k), layer.routing.top_k)
+    tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
+    narrow, wide = WIDTH[machine.operand], machine.width
+
+    def exchange(width: float) -> Floats:
+        outer = price(machine, "alltoall", tokens * copies * width, nodes, plans.etp * inside)
+        inner = price(machine, "alltoall", tokens * layer.routing.top_k * width, inside, plans.etp)  # type: ignore[union-attr]
+        return np.maximum(outer, inner)
+
+    dispatch, combine = exchange(narrow), exchange(wide)
+    back = 2.0 * exchange(wide)
+    ledger.put(
+        f"{path}.ep",
+        dispatch + combine + back,
+        formula="max(all-to-all between nodes, all-to-all inside) for dispatch and combine, both passes",
+        source="DeepSeek-V3 (arXiv 2412.19437) section 3.2.2",
+        nodes=nodes,
+        copies_per_token=copies,
+        dispatch=dispatch,
+        combine=combine,
+    )
+    return Traffic(dispatch + combine, back)
