@@ -75,7 +75,8 @@ _LARGEST: Final[Mapping[str, float]] = {
 _WHOLE_WORDS: Final = frozenset({"min", "h", "hour", "hours", "d", "day", "days", "m", "%", "$"})
 """Taken whole: their first letter would be read as a prefix (``min`` is no milli-inch)."""
 
-_NUMBER: Final = r"[+-]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][+-]?\d+)?"
+_DIGITS: Final = r"\d+(?:_\d+)*"
+_NUMBER: Final = rf"[+-]?(?:{_DIGITS}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
 _QUANTITY: Final = re.compile(rf"({_NUMBER})\s*(\S*)", re.ASCII)
 _DIRECTION: Final = re.compile(
     r"\s+(?:(per direction|each direction|each way|one way)"
@@ -186,7 +187,7 @@ def count(text: str | int) -> int:
     Raises :class:`InputError` if it is not a whole number, below 1 or above 10¹⁸.
     """
     found = str(text).strip()
-    match = re.fullmatch(r"(\d[\d_]*(?:\.\d+)?(?:e\d{1,2})?)\s*([kKMBGT]?)", found, re.ASCII)
+    match = re.fullmatch(rf"({_DIGITS}(?:\.\d+)?(?:e\d{{1,2}})?)\s*([kKMBGT]?)", found, re.ASCII)
     exact = Fraction(match[1]) * _COUNT_PREFIX[match[2]] if match else Fraction(0)
     if exact.denominator != 1 or not 1 <= exact <= _LARGEST["1"]:
         raise InputError(
@@ -215,10 +216,13 @@ def _number_and_unit(text: str, unit: str, directed: bool) -> tuple[float, str]:
         spelling += "$"
     if spelling in _WHOLE_WORDS or spelling in _SPELLINGS[unit]:
         return float(number), spelling
-    from quantiphy import Quantity
+    from quantiphy import InvalidNumber, Quantity
 
     # Quantiphy takes no prefix after an exponent, so "1e3 GB" is written out as "1000 GB".
-    quantity = Quantity(f"{Decimal(number):f} {spelling}", binary=True)
+    try:
+        quantity = Quantity(f"{Decimal(number):f} {spelling}", binary=True)
+    except InvalidNumber:
+        return math.nan, spelling
     return float(quantity), str(quantity.units)
 
 
