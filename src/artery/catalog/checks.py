@@ -1,0 +1,98 @@
+"""What types and units alone do not catch: values of a table that contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+
+from artery.catalog.schema import ChipTable, LinkTable, MemoryTable
+from artery.catalog.sourced import Path
+from artery.units import show_rate
+
+MEMORY_TOLERANCE = 0.05
+"""How far stacks·bits·rate may lie from the stated bandwidth before one of them is a slip.
+
+Datasheets round (8 stacks at 8 Gb/s are 8.2 TB/s, printed as 8); 5 % is assumed.
+"""
+
+YEARS = range(1990, 2051)
+"""Assumed: chips that anybody would put in a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A contradiction found at ``path``, as in :class:`artery.errors.Problem`."""
+
+    path: Path
+    found: str
+    rule: str
+    fix: str
+
+
+@singledispatch
+def complaints(table: object) -> Iterator[Complaint]:
+    """Yield every contradiction in a table of the schema; register one function per table."""
+    del table
+    return iter(())
+
+
+@complaints.register
+def _(table: ChipTable) -> Iterator[Complaint]:
+    yield from counts({"cores": table.cores})
+    for kind, port in table.ports.items():
+        yield from counts({"count": port.count}, ("ports", kind))
+    if table.year not in YEARS:
+        rule = f"must lie between {YEARS.start} and {YEARS.stop - 1}"
+        yield Complaint(("year",), str(table.year), rule, "write the year of introduction")
+    if not table.peaks:
+        yield Complaint(("peaks",), "no peak", "at least one dtype is required", _PEAK)
+    efficiency = table.efficiency
+    for dtype, value in efficiency.matmul.items():
+        path = ("efficiency", "matmul", dtype)
+        yield from fraction(value, path)
+        if dtype not in table.peaks:
+            rule = "the chip has no peak for that dtype"
+            fix = f"its dtypes are {', '.join(table.peaks)}"
+            yield Complaint(path, f'"{dtype}"', rule, fix)
+    for name in ("wave_quantisation", "memory", "sustained"):
+        value = getattr(efficiency, name)
+        if value is not None:
+            allow_zero = name == "wave_quantisation"
+            yield from fraction(value, ("efficiency", name), allow_zero=allow_zero)
+    for kernel, curve in efficiency.attention.items():
+        path = ("efficiency", "attention", kernel, "peak_fraction")
+        yield from fraction(curve.peak_fraction, path)
+    yield from _memory(table.memory)
+
+
+@complaints.register
+def _(table: LinkTable) -> Iterator[Complaint]:
+    yield from fraction(table.efficiency, ("efficiency",))
+
+
+_PEAK = 'for example bf16 = "989.4 TFLOP/s" (dense, not with sparsity)'
+
+
+def counts(counts: dict[str, int], root: Path = ()) -> Iterator[Complaint]:
+    for name, count in counts.items():
+        if count < 1:
+            rule = "must be at least 1"
+            yield Complaint((*root, name), str(count), rule, "leave out what is not there")
+
+
+def fraction(value: float, path: Path, *, allow_zero: bool = False) -> Iterator[Complaint]:
+    if value > 1 or (value == 0 and not allow_zero):
+        rule = "must be a fraction, more than 0 and at most 1"
+        yield Complaint(path, f"{value:g}", rule, "divide by the peak or the line rate")
+
+
+def _memory(memory: MemoryTable) -> Iterator[Complaint]:
+    """Check that stacks·bits·rate is the stated bandwidth."""
+    if memory.stacks is None or memory.bits_per_stack is None or memory.rate is None:
+        return
+    product = memory.stacks * memory.bits_per_stack * memory.rate
+    if abs(product / memory.bandwidth - 1) > MEMORY_TOLERANCE:
+        rule = f"{memory.stacks} stacks x {memory.bits_per_stack} bits give {show_rate(product)}"
+        fix = "correct the bandwidth, or stacks, bits_per_stack and rate"
+        yield Complaint(("memory", "bandwidth"), show_rate(memory.bandwidth), rule, fix)

@@ -1,0 +1,97 @@
+"""Walks the dataclasses of the schema: fills them, and says what belongs where.
+
+:func:`fill` is the fast way in, for the shipped files, which a test sends through the strict
+door of :mod:`artery.catalog.door`. What comes from a user always takes the door itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from artery.catalog.sourced import Path
+from artery.errors import InputError
+from artery.units import Unit
+
+T = TypeVar("T")
+
+
+def fill(cls: type[T], values: Mapping[str, Any]) -> T:
+    """Return ``cls`` filled from ``values``: units read, nested tables filled likewise."""
+    hints = _hints(cls)
+    return cls(**{key: _convert(hints[key], value) for key, value in values.items()})
+
+
+def keys(schema: type, path: Path) -> tuple[str, ...]:
+    """Return the fields of the table at ``path``; none where any key is allowed."""
+    hint = _hint_at(schema, path)
+    return tuple(_hints(hint)) if _is_table(hint) else ()
+
+
+def example(schema: type, path: Path) -> str:
+    """Return ``for example "80 GiB"`` for the quantity at ``path``; empty for other values."""
+    hint = _hint_at(schema, path)
+    if get_origin(hint) is not Annotated:
+        return ""
+    try:
+        get_args(hint)[1].parse(None)
+    except InputError as error:
+        return error.problems[0].fix
+    return ""
+
+
+def _hint_at(schema: type, path: Path) -> Any:  # noqa: ANN401 - a type of any form
+    """Return the type of the value at ``path``, without its ``None``; ``None`` if unknown."""
+    hint: Any = schema
+    for part in path:
+        if _is_table(hint):
+            hint = _present(_hints(hint).get(str(part)))
+        elif get_origin(hint) is not None and get_args(hint):
+            hint = _present(_inner(hint))
+        else:
+            return None
+    return hint
+
+
+def _is_table(hint: object) -> bool:
+    return isinstance(hint, type) and is_dataclass(hint)
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    """Return the resolved type of every field of ``cls``."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {item.name: hints[item.name] for item in fields(cls)}
+
+
+def _present(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
+    """Return the type without ``| None``."""
+    if get_origin(hint) in (Union, UnionType):
+        return next(part for part in get_args(hint) if part is not type(None))
+    return hint
+
+
+def _inner(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
+    """Return the type of the values of a mapping or tuple type."""
+    return get_args(hint)[1 if issubclass(get_origin(hint), Mapping) else 0]
+
+
+def _convert(hint: Any, value: Any) -> Any:  # noqa: ANN401 - types and TOML values
+    """Return ``value`` as ``hint`` asks for it."""
+    if value is None:
+        return None
+    hint = _present(hint)
+    origin = get_origin(hint)
+    if origin is Annotated:
+        marker = get_args(hint)[1]
+        return marker.parse(value) if isinstance(marker, Unit) else value
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {key: _convert(_inner(hint), part) for key, part in value.items()}
+    if origin is tuple:
+        return tuple(_convert(_inner(hint), part) for part in value)
+    if _is_table(hint):
+        return fill(hint, value)
+    return value
