@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from artery.answers.result import PlanAnswer
 from artery.report.plan import plan_drawing
 from artery.report.terminal import draw
-from artery.report.words import Language, words
+from artery.report.words import Language
 from tests import factories, snapshot
 
 ASKED = "toy-70b --on toy-pod:64"
@@ -18,7 +18,7 @@ ASKED = "toy-70b --on toy-pod:64"
 
 def text(answer: PlanAnswer, language: Language = "en", width: int = 80) -> str:
     out = io.StringIO()
-    draw(plan_drawing(answer, words(language), ASKED), file=out, width=width)
+    draw(plan_drawing(answer, language, ASKED), file=out, width=width)
     return out.getvalue()
 
 

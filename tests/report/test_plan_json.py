@@ -10,6 +10,7 @@ import pytest
 
 from artery.answers.result import PlanAnswer
 from artery.core.term import Estimate, Term
+from artery.report.json import document
 from artery.report.plan_json import PARTS, by_part, plan_payload, result_payload
 from tests import factories
 
@@ -18,8 +19,7 @@ REQUEST = {"model": "toy-70b", "on": "toy-pod:64"}
 
 
 def payload(answer: PlanAnswer) -> dict[str, Any]:
-    document = {"schema": "artery.plan/1", **plan_payload(answer, REQUEST)}
-    loaded: dict[str, Any] = json.loads(json.dumps(document))
+    loaded: dict[str, Any] = json.loads(document("plan", plan_payload(answer, REQUEST)))
     return loaded
 
 
@@ -37,10 +37,10 @@ def test_the_document_keeps_to_its_schema(answer: PlanAnswer) -> None:
 
 
 def test_the_schema_would_notice_a_missing_key() -> None:
-    document = payload(factories.answer())
-    del document["plans"][0]["memory"]["fits"]
+    broken = payload(factories.answer())
+    del broken["plans"][0]["memory"]["fits"]
     with pytest.raises(jsonschema.ValidationError, match="fits"):
-        jsonschema.validate(document, SCHEMA)
+        jsonschema.validate(broken, SCHEMA)
 
 
 def test_the_breakdown_sums_to_the_step_and_the_memory_to_its_total() -> None:

@@ -17,7 +17,8 @@ from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
 from artery.report.plan_json import PARTS, by_part
 from artery.report.terminal import commands, indented, labelled
-from artery.report.words import Words
+from artery.report.words import Language, Words
+from artery.report.words import words as table_of
 from artery.units import (
     show_bytes,
     show_count,
@@ -30,8 +31,9 @@ from artery.units import (
 _FITS_STYLE = {"yes": "green", "at_limit": "yellow", "no": "bold red"}
 
 
-def plan_drawing(answer: PlanAnswer, words: Words, asked: str) -> RenderableType:
+def plan_drawing(answer: PlanAnswer, language: Language, asked: str) -> RenderableType:
     """Return the whole answer; ``asked`` is ``MODEL --on SYSTEM`` as it was typed."""
+    words = table_of(language)
     best = answer.plans[0]
     parts: list[RenderableType] = [_title(answer, words), Text()]
     if answer.fitting == 0:

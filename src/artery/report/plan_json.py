@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from artery.answers.result import Lever, PlanAnswer, PlanResult, Run
+from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.core.term import Term
 
 PARTS = (
@@ -56,7 +56,7 @@ def plan_payload(answer: PlanAnswer, request: Mapping[str, Any]) -> dict[str, An
         "searched": answer.searched,
         "fitting": answer.fitting,
         "plans": [result_payload(result) for result in answer.plans],
-        "warnings": list(answer.warnings),
+        "warnings": answer.warnings,
     }
 
 
@@ -64,7 +64,7 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
     """Return the document of one priced plan."""
     step = result.time.root
     return {
-        "parallelism": {"chips": result.plan.chips, **_plain(asdict(result.plan))},
+        "parallelism": {"chips": result.plan.chips, **asdict(result.plan)},
         "step_time_s": step.value,
         "step_time_low_s": step.low,
         "step_time_high_s": step.high,
@@ -74,13 +74,13 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
         "hfu": result.hfu,
         "memory": _memory(result),
         "breakdown_s": by_part(step, PARTS),
-        "limited_by": list(result.limited_by),
-        "levers": [_lever(lever) for lever in result.levers],
+        "limited_by": result.limited_by,
+        "levers": list(result.levers),
         "energy_j_per_step": result.energy_per_step,
         "cost_usd_per_hour": result.cost_per_hour,
         "run": _run(result.run),
         "penalty": result.penalty,
-        "notes": list(result.notes),
+        "notes": result.notes,
     }
 
 
@@ -108,10 +108,6 @@ def _memory(result: PlanResult) -> dict[str, Any]:
     }
 
 
-def _lever(lever: Lever) -> dict[str, Any]:
-    return asdict(lever)
-
-
 def _run(run: Run | None) -> dict[str, Any] | None:
     if run is None:
         return None
@@ -121,10 +117,4 @@ def _run(run: Run | None) -> dict[str, Any] | None:
         "seconds": run.seconds,
         "energy_j": run.energy,
         "cost_usd": run.cost,
-    }
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()
     }

@@ -84,7 +84,7 @@ _EN = {
     "children_sum": "sum of",
     "children_max": "largest of",
     "children_none": "explained by",
-    "share": "share",
+    "share_of": "of",
     # scale
     "mode": "scaling",
     "strong": "strong",
@@ -198,7 +198,7 @@ _ZH = {
     "children_sum": "相加",
     "children_max": "取最大",
     "children_none": "说明",
-    "share": "占比",
+    "share_of": "占",
     "mode": "扩展",
     "strong": "强扩展",
     "weak": "弱扩展",

@@ -1,0 +1,106 @@
+"""A saved answer of ``plan``, read back so that it can be asked again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from artery.core.plan import Plan
+from artery.errors import InputError, Problem
+
+SCHEMA: Final = "artery.plan/1"
+
+_LARGEST_FILE: Final = 64 * 2**20
+"""Assumed: far beyond any answer; a larger file is some other file."""
+
+_RENAMED: Final = {"sequence": "seq"}
+"""Fields of a plan that ``plan`` takes under another name."""
+
+_ASKED_AGAIN: Final = ("overrides", "network", "nccl", "tokens", "task")
+"""What a request holds beside the plan, the model and the system."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPlan:
+    """What was asked, and the best plan of the answer as keyword arguments of ``plan``."""
+
+    model: str
+    on: str
+    options: Mapping[str, Any]
+
+
+def read_plan(path: str) -> SavedPlan:
+    """Return what the document at ``path`` (``-``: standard input) asked and found best.
+
+    Raises:
+        InputError: no such file, no JSON, or no answer of ``artery plan --json``.
+    """
+    document = _document(path)
+    request = _entry(path, document, "request", dict)
+    model = _entry(path, request, "model", str, "request.")
+    on = _entry(path, request, "on", str, "request.")
+    plans = _entry(path, document, "plans", list)
+    if not plans or not isinstance(plans[0], dict):
+        raise _problem(path, "plans", "an empty list", "must hold a plan", _FIX)
+    chosen = _entry(path, plans[0], "parallelism", dict, "plans[0].")
+    options = {name: request[name] for name in _ASKED_AGAIN if request.get(name) is not None}
+    for field in fields(Plan):
+        if field.name in chosen:
+            options[_RENAMED.get(field.name, field.name)] = _frozen(chosen[field.name])
+    return SavedPlan(model, on, options)
+
+
+_FIX: Final = "write one with `artery plan MODEL --on SYSTEM --json`"
+
+
+def _document(path: str) -> dict[str, Any]:
+    text = _text(path)
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = Problem(
+            file=path, line=error.lineno, column=error.colno, found=error.msg,
+            rule="must be JSON", fix=_FIX,
+        )  # fmt: skip
+        raise InputError(problem) from None
+    found = document.get("schema") if isinstance(document, dict) else type(document).__name__
+    if found != SCHEMA:
+        raise _problem(path, "schema", json.dumps(found), f'must be "{SCHEMA}"', _FIX)
+    return dict(document)
+
+
+def _text(path: str) -> str:
+    try:
+        if path == "-":
+            return sys.stdin.read(_LARGEST_FILE)
+        if Path(path).stat().st_size > _LARGEST_FILE:
+            raise _problem(path, None, "over 64 MiB", "must be a saved plan", _FIX)
+        return Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise _problem(path, None, found, "must be a file that can be read", _FIX) from None
+    except UnicodeDecodeError:
+        raise _problem(path, None, "not UTF-8 text", "must be JSON", _FIX) from None
+
+
+def _entry(path: str, table: Mapping[str, Any], key: str, kind: type, above: str = "") -> Any:  # noqa: ANN401 (whatever kind says)
+    value = table.get(key)
+    if not isinstance(value, kind):
+        found = "missing" if value is None else json.dumps(value)[:60]
+        raise _problem(path, above + key, found, f"must be {_KINDS[kind.__name__]}", _FIX)
+    return value
+
+
+_KINDS: Final = {"dict": "an object", "list": "a list", "str": "text"}
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _problem(path: str, field: str | None, found: str, rule: str, fix: str) -> InputError:
+    return InputError(Problem(file=path, field=field, found=found, rule=rule, fix=fix))

@@ -1,0 +1,227 @@
+"""The flags that say how a job is split and run, shared by ``plan``, ``explain`` and ``scale``.
+
+A flag that is not given is searched, or left to the framework profile. ``Request`` is what a
+command line asked: a model, a system, and the options given, as ``artery.plan`` takes them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import click
+
+from artery.cli.options import COUNT
+from artery.errors import UsageError
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Whole(click.ParamType[int]):
+    """A whole number from 1 to ``largest``."""
+
+    name = "n"
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the number, or fail with what was found and what would do."""
+        text = str(value)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:20]) <= self._largest):
+            self.fail(f'"{text}" must be a whole number from 1 to {self._largest:,}', param, ctx)
+        return int(text)
+
+
+_DEGREE: Final = Whole(10_000_000)
+_BATCH: Final = Whole(1_000_000_000)
+_OVERLAPS: Final = ("dp", "tp", "pp", "ep")
+
+
+def _overlap(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Read ``dp,tp`` or ``none``."""
+    if value is None or value == "none":
+        return None if value is None else ()
+    kinds = tuple(kind.strip() for kind in value.split(","))
+    unknown = [kind for kind in kinds if kind not in _OVERLAPS]
+    if unknown:
+        choices = ", ".join(_OVERLAPS)
+        message = f'"{unknown[0]}" must be none or some of {choices}, for example dp,tp'
+        raise click.BadParameter(message, context, parameter)
+    return kinds
+
+
+def _integer(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _later(feature: str, fix: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    """Return a callback that refuses every choice but the first, which is left unsaid."""
+
+    def refuse(_: click.Context, parameter: click.Parameter, value: str) -> str:
+        first = parameter.type.choices[0] if isinstance(parameter.type, click.Choice) else value
+        if value not in (None, first):
+            raise UsageError(f"--{parameter.name} {value}: {feature} is not available yet; {fix}")
+        return value
+
+    return refuse
+
+
+_FLAGS: Final = (
+    click.option("--tp", type=_DEGREE, help="Tensor-parallel degree."),
+    click.option("--pp", type=_DEGREE, help="Pipeline stages."),
+    click.option("--vpp", type=_DEGREE, help="Model chunks per stage (interleaved schedule)."),
+    click.option("--cp", type=_DEGREE, help="Context-parallel degree."),
+    click.option("--ep", type=_DEGREE, help="Expert-parallel degree; no factor of the chips."),
+    click.option("--etp", type=_DEGREE, help="Expert-tensor-parallel degree."),
+    click.option("--dp", type=_DEGREE, help="Data-parallel degree; tp·pp·cp·dp = chips."),
+    click.option("--dp-replicate", type=_DEGREE, help="Copies that are only replicated (HSDP)."),
+    click.option(
+        "--zero",
+        type=click.Choice(["0", "1", "2", "3"]),
+        callback=_integer,
+        help="ZeRO stage; 3 is FSDP.",
+    ),
+    click.option("--micro-batch", type=_BATCH, help="Samples per pass and pipeline."),
+    click.option("--global-batch", type=_BATCH, help="Samples per step."),
+    click.option("--seq", type=_BATCH, help="Tokens per sample."),
+    click.option("--dtype", metavar="DTYPE", help="What products compute in: bf16, fp16, fp8, ..."),
+    click.option("--grad-dtype", metavar="DTYPE", help="What gradients are kept in: fp32, bf16."),
+    click.option(
+        "--recompute",
+        type=click.Choice(["none", "selective", "full"]),
+        help="Activations computed again in the backward pass.",
+    ),
+    click.option(
+        "--sequence-parallel/--no-sequence-parallel",
+        default=None,
+        help="Split norms and dropout over the tensor-parallel chips.",
+    ),
+    click.option(
+        "--attention",
+        type=click.Choice(["eager", "flash1", "flash2", "flash3"]),
+        help="Attention kernel.",
+    ),
+    click.option(
+        "--overlap",
+        metavar="KINDS",
+        callback=_overlap,
+        help="Communication hidden behind compute: dp,tp,pp,ep or none.",
+    ),
+    click.option("--framework", metavar="NAME", help="Framework profile of the catalog."),
+    click.option("--optimizer", metavar="NAME", help="Optimizer: adam, sgd, ..."),
+    click.option(
+        "--placement",
+        metavar="packed|interleaved|random|FILE",
+        help="Which rank sits on which chip.",
+    ),
+    click.option(
+        "--network",
+        type=click.Choice(["closed", "simulate"]),
+        callback=_later("the network simulation", "leave it out for the closed form"),
+        help="How communication is priced.",
+    ),
+    click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.21."),
+    click.option("--tokens", type=COUNT, help="Tokens of the whole run, for example 15T."),
+    click.option(
+        "--task",
+        type=click.Choice(["train", "inference", "hpc"]),
+        callback=_later("another task than training", "leave it out to plan training"),
+        help="What the job does.",
+    ),
+)
+
+
+def plan_flags(command: _Command) -> _Command:
+    """Give a command every flag of the plan; each is ``None`` where it was not given."""
+    for flag in reversed(_FLAGS):
+        command = flag(command)
+    return command
+
+
+def from_option(command: _Command) -> _Command:
+    """Give a command ``--on SYSTEM`` and ``--from FILE``, one of which must be there."""
+    for option in (
+        click.option(
+            "--from",
+            "saved",
+            metavar="FILE",
+            help="A former `artery plan --json`: asked again; flags given here replace its own.",
+        ),
+        click.option(
+            "--on",
+            metavar="SYSTEM",
+            help="The system: a catalog name with an optional :CHIPS, or a file.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked. ``options`` are keyword arguments of ``artery.plan``."""
+
+    model: str
+    on: str
+    options: Mapping[str, Any]
+    saved: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the request as a JSON document keeps it."""
+        return {"model": self.model, "on": self.on, **self.options}
+
+    def typed(self) -> str:
+        """Return ``MODEL --on SYSTEM`` and the flags that change the plan, as to be typed."""
+        if self.saved is not None:
+            return shlex.join(["--from", self.saved])
+        words = [self.model, "--on", self.on]
+        for name, value in self.options.items():
+            words += _spelled(name, value)
+        return shlex.join(words)
+
+
+def request(
+    model: str | None, on: str | None, saved: str | None, flags: Mapping[str, object]
+) -> Request:
+    """Return what was asked: the flags given, on top of those of a saved plan.
+
+    Raises:
+        UsageError: neither a model with a system nor a saved plan is given.
+        InputError: the saved plan cannot be read.
+    """
+    given = {name: value for name, value in flags.items() if value not in (None, ())}
+    if flags.get("overlap") == ():
+        given["overlap"] = ()
+    if saved is None:
+        if model is None or on is None:
+            missing = "MODEL" if model is None else "--on SYSTEM"
+            raise UsageError(f"{missing} is missing; or give a former answer with --from FILE")
+        return Request(model, on, given)
+    from artery.answers.saved import read_plan
+
+    former = read_plan(saved)
+    return Request(model or former.model, on or former.on, {**former.options, **given}, saved)
+
+
+_NOT_TYPED: Final = ("tokens", "top")
+"""Options that a next command does not need."""
+
+
+def _spelled(name: str, value: object) -> list[str]:
+    if name in _NOT_TYPED:
+        return []
+    if name == "overrides" and isinstance(value, tuple):
+        return [word for override in value for word in ("--set", str(override))]
+    flag = "--" + name.replace("_", "-")
+    if name == "sequence_parallel":
+        return [flag if value else "--no-sequence-parallel"]
+    if isinstance(value, tuple):
+        return [flag, ",".join(value) or "none"]
+    return [flag, str(value)]

@@ -1,0 +1,140 @@
+"""The answer of ``explain``: terms on the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery.answers.explain import ExplainAnswer, Opened
+from artery.core.term import Term
+from artery.report.terminal import commands, indented, labelled
+from artery.report.words import Language, Words
+from artery.report.words import words as table_of
+from artery.units import (
+    show_bytes,
+    show_count,
+    show_energy,
+    show_flops,
+    show_money,
+    show_percent,
+    show_power,
+    show_rate,
+    show_time,
+    show_work,
+)
+
+_SHOW = {
+    "s": show_time,
+    "B": show_bytes,
+    "B/s": show_rate,
+    "FLOP": show_work,
+    "FLOP/s": show_flops,
+    "J": show_energy,
+    "W": show_power,
+    "USD": show_money,
+}
+
+
+def explain_payload(answer: ExplainAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document of the terms; ``request`` is what was asked."""
+    return {
+        "request": dict(request),
+        "terms": [_term(opened) for opened in answer.terms],
+        "warnings": answer.plan.warnings,
+    }
+
+
+def _term(opened: Opened) -> dict[str, Any]:
+    term = opened.term
+    return {
+        "path": opened.path,
+        "value": term.value,
+        "unit": term.unit,
+        "low": term.low,
+        "high": term.high,
+        "formula": term.formula,
+        "inputs": term.inputs,
+        "source": term.source,
+        "combine": term.combine,
+        "children": [f"{opened.path}.{child.name}" for child in term.children],
+    }
+
+
+def explain_drawing(answer: ExplainAnswer, language: Language, asked: str) -> RenderableType:
+    """Return the terms, one after the other; ``asked`` is ``MODEL --on SYSTEM`` as typed."""
+    words = table_of(language)
+    parts: list[RenderableType] = []
+    for opened in answer.terms:
+        parts += [_title(opened, words), indented(_body(opened, words)), Text()]
+    parts.append(indented(commands(words["next"], _next(answer, asked))))
+    return Group(*parts)
+
+
+def show(value: float, unit: str) -> str:
+    """Return a value of any unit for people."""
+    if unit in _SHOW:
+        return _SHOW[unit](value)
+    return f"{show_count(value)} {unit}".rstrip() if unit != "1" else show_count(value)
+
+
+def _title(opened: Opened, words: Words) -> Text:
+    term = opened.term
+    title = Text(opened.path, style="bold")
+    title.append(f"  {show(term.value, term.unit)}", style="bold cyan")
+    if term.low != term.high:
+        span = f"{show(term.low, term.unit)} – {show(term.high, term.unit)}"
+        title.append(f"  ({span}, {words['interval']})", style="not bold")
+    if "." in opened.path and opened.share:
+        root = opened.path.partition(".")[0]
+        title.append(f"  {show_percent(opened.share)} {words['share_of']} {root}", "dim not bold")
+    return title
+
+
+def _body(opened: Opened, words: Words) -> RenderableType:
+    term = opened.term
+    rows: list[RenderableType] = []
+    if term.formula:
+        rows.append(labelled(words["formula"], [Text(term.formula)]))
+    if term.inputs:
+        lines = [Text(f"{name} = {_input(value)}") for name, value in term.inputs.items()]
+        rows.append(labelled(words["inputs"], lines))
+    if term.source:
+        rows.append(labelled(words["source"], [Text(term.source)]))
+    if term.children:
+        rows.append(labelled(words[f"children_{term.combine}"], [_children(opened.path, term)]))
+    return Group(*rows)
+
+
+def _input(value: float | str) -> str:
+    """Return an input as it went into the formula, in SI and without a prefix."""
+    return value if isinstance(value, str) else f"{value:,.6g}"
+
+
+def _children(path: str, term: Term) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    for child in sorted(term.children, key=lambda one: -one.value):
+        if child.value == 0 and term.combine == "sum":
+            continue
+        part = child.value / term.value if term.value and child.unit == term.unit else None
+        table.add_row(
+            Text(f"{path}.{child.name}"),
+            Text(show(child.value, child.unit), justify="right"),
+            Text("" if part is None else show_percent(part), justify="right"),
+        )
+    return table
+
+
+def _next(answer: ExplainAnswer, asked: str) -> list[str]:
+    """Open the largest term below the ones shown, or go back to the plan."""
+    below = [
+        (child.value, f"{opened.path}.{child.name}")
+        for opened in answer.terms
+        for child in opened.term.children
+        if child.unit == opened.term.unit
+    ]
+    back = [f"artery plan {asked}"]
+    return [f"artery explain {asked} {max(below)[1]}", *back] if below else back
