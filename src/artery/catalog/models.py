@@ -15,7 +15,20 @@ from typing import Any
 from artery.catalog.loader import entry, resolve
 from artery.catalog.structure import fill
 from artery.core.workload import Workload
-from artery.workload import DecoderShape, decoder
+from artery.workload import (
+    CnnShape,
+    DecoderShape,
+    EncoderDecoderShape,
+    EncoderShape,
+    MlpShape,
+    VitShape,
+    cnn,
+    decoder,
+    encoder,
+    encoder_decoder,
+    mlp,
+    vit,
+)
 
 Table = Mapping[str, Any]
 
@@ -39,10 +52,12 @@ def _built(name: str) -> Workload:
     return replace(workload, notes=(*workload.notes, *table.get("notes", ())))
 
 
-def _decoder(name: str, shape: Table) -> Workload:
-    return decoder(name, fill(DecoderShape, shape))
-
-
 _FAMILIES: dict[str, Callable[[str, Table], Workload]] = {
-    "decoder": _decoder,
+    "cnn": lambda name, shape: cnn(name, fill(CnnShape, shape)),
+    "decoder": lambda name, shape: decoder(name, fill(DecoderShape, shape)),
+    "encoder": lambda name, shape: encoder(name, fill(EncoderShape, shape)),
+    "encoder-decoder": lambda name, shape: encoder_decoder(name, fill(EncoderDecoderShape, shape)),
+    "mlp": lambda name, shape: mlp(name, fill(MlpShape, shape)),
+    "vit": lambda name, shape: vit(name, fill(VitShape, shape)),
 }
+"""The builder of each ``family``, behind one signature."""

@@ -5,8 +5,31 @@ One file per family (``decoder``, ``encoder``, ``encoder_decoder``, ``vit``, ``m
 (``ends``). Every builder takes a shape and returns a :class:`artery.core.workload.Workload`.
 """
 
+from artery.workload.cnn import CnnShape, Stage, cnn
 from artery.workload.decoder import DecoderShape, decoder, gpt_shape
-from artery.workload.mla import LatentAttention
+from artery.workload.encoder import EncoderShape, encoder
+from artery.workload.encoder_decoder import EncoderDecoderShape, encoder_decoder
+from artery.workload.mla import Indexer, LatentAttention
+from artery.workload.mlp import MlpShape, mlp
 from artery.workload.moe import Experts
+from artery.workload.vit import VitShape, vit
 
-__all__ = ["DecoderShape", "Experts", "LatentAttention", "decoder", "gpt_shape"]
+__all__ = [
+    "CnnShape",
+    "DecoderShape",
+    "EncoderDecoderShape",
+    "EncoderShape",
+    "Experts",
+    "Indexer",
+    "LatentAttention",
+    "MlpShape",
+    "Stage",
+    "VitShape",
+    "cnn",
+    "decoder",
+    "encoder",
+    "encoder_decoder",
+    "gpt_shape",
+    "mlp",
+    "vit",
+]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass
 
 from artery.core.workload import Layer, Workload
 from artery.workload.attention import QueryKeyNorm, SelfAttention, self_attention
@@ -12,7 +10,7 @@ from artery.workload.ends import Embedding, Head, embedding, head
 from artery.workload.feed_forward import FeedForward, feed_forward
 from artery.workload.mla import LatentAttention, latent_attention
 from artery.workload.moe import Experts, mixture, routing
-from artery.workload.sublayer import NOTHING, NormKind, Sublayer, norm, residual
+from artery.workload.sublayer import NOTHING, NormKind, Sublayer, merged, norm, residual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +129,7 @@ def decoder(name: str, shape: DecoderShape, *, family: str = "decoder") -> Workl
         row_kind="token",
         sequence=shape.sequence,
         first=first,
-        layers=tuple(_layers(shape)),
+        layers=_layers(shape),
         last=last,
         hidden=shape.hidden,
         heads=shape.heads,
@@ -143,11 +141,11 @@ def decoder(name: str, shape: DecoderShape, *, family: str = "decoder") -> Workl
     )
 
 
-def _layers(shape: DecoderShape) -> Iterator[Layer]:
-    """Yield the layers in order, equal neighbours as one."""
+def _layers(shape: DecoderShape) -> tuple[Layer, ...]:
+    """Return the layers in order, equal neighbours as one; each kind is built once."""
     kinds = [_kind(shape, index) for index in range(shape.layers)]
-    for (window, mixed), run in groupby(kinds):
-        yield replace(_layer(shape, window, mixed), count=len(list(run)))
+    built = {kind: _layer(shape, *kind) for kind in set(kinds)}
+    return merged(built[kind] for kind in kinds)
 
 
 def _kind(shape: DecoderShape, index: int) -> tuple[int, bool]:

@@ -10,6 +10,7 @@ from artery.workload.sublayer import (
     NOTHING,
     NormKind,
     Sublayer,
+    layer,
     linear,
     norm,
 )
@@ -58,7 +59,7 @@ def embedding(shape: Embedding) -> Layer:
         part += linear("embedding in", width, shape.hidden, side="none", bias=False)
     if shape.norm is not None:
         part += norm("embedding norm", shape.hidden, shape.norm)
-    return part_layer("embedding", part + _dropout(shape), shape.hidden, reductions=1)
+    return layer("embedding", 1, part + _dropout(shape), shape.hidden, reductions=1)
 
 
 def _dropout(shape: Embedding) -> Sublayer:
@@ -98,23 +99,9 @@ def head(shape: Head) -> Layer:
     product = Matmul("head", shape.width, shape.vocab, "column", "vocab")
     kept = Saved("head input", shape.width, "sequence")
     part += Sublayer((product, loss(shape.vocab)), weights, (kept,))
-    return part_layer("head", part, shape.hidden, reductions=0)
+    return layer("head", 1, part, shape.hidden, reductions=0)
 
 
 def loss(classes: int) -> Elementwise:
     """Return softmax and cross-entropy over ``classes`` logits per row."""
     return Elementwise("loss", LOSS_FORWARD * classes, LOSS_BACKWARD * classes, "vocab", 3, 2)
-
-
-def part_layer(name: str, part: Sublayer, hidden: int, *, reductions: int) -> Layer:
-    """Return ``part`` as a layer of its own that hands on rows of ``hidden`` elements."""
-    return Layer(
-        name=name,
-        count=1,
-        operators=part.operators,
-        parameters=part.parameters,
-        saved=part.saved,
-        reductions=reductions,
-        reduced=hidden,
-        boundary=hidden,
-    )

@@ -13,9 +13,9 @@ from artery.workload.sublayer import NOTHING, Sublayer, linear
 class Experts:
     """``count`` routed experts of ``width``, of which each row meets ``top_k``.
 
-    ``shared_width`` is the width of all shared experts together, which every row meets (0: none),
-    and ``shared_gate`` whether a learned scalar gates them (Qwen2-MoE). ``correction_bias`` is
-    one number per expert that steers the choice without a gradient (DeepSeek-V3).
+    ``shared_width`` is the width of all shared experts together, which every row meets (0:
+    none), and ``shared_gate`` whether a learned scalar gates them (Qwen2-MoE). A bias that only
+    steers the choice of experts and has no gradient (DeepSeek-V3) is no parameter.
     """
 
     count: int
@@ -24,7 +24,6 @@ class Experts:
     gated: bool = True
     bias: bool = False
     router_bias: bool = False
-    correction_bias: bool = False
     shared_width: int = 0
     shared_gate: bool = False
 
@@ -52,11 +51,8 @@ def _router(shape: Experts, hidden: int) -> Sublayer:
         Saved("mlp input", hidden, "sequence"),
         Saved("router scores", shape.count, "sequence", bytes=4),
     )
-    extra: tuple[Parameter, ...] = ()
-    if shape.correction_bias:
-        extra = (Parameter("router correction bias", (shape.count,), "none"),)
     router = linear("router", hidden, shape.count, side="none", bias=shape.router_bias)
-    return router + Sublayer((work,), extra, kept)
+    return router + Sublayer((work,), saved=kept)
 
 
 def _routed(shape: Experts, hidden: int) -> Sublayer:

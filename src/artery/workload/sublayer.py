@@ -12,10 +12,12 @@ one-byte mask.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
-from artery.core.workload import Elementwise, Matmul, Operator, Parameter, Saved, Split
+from artery.core.workload import Elementwise, Layer, Matmul, Operator, Parameter, Saved, Split
 
 NormKind = Literal["layer", "rms", "plain"]
 """``layer``: LayerNorm. ``rms``: RMSNorm. ``plain``: a norm without weights."""
@@ -108,4 +110,25 @@ def residual(name: str, hidden: int, dropout: float) -> Sublayer:
     return Sublayer(
         (Elementwise(name, forward, backward, "sequence", 1, 2),),
         saved=(Saved(f"{name} dropout mask", hidden, "sequence", bytes=1),),
+    )
+
+
+def layer(name: str, count: int, part: Sublayer, hidden: int, *, reductions: int) -> Layer:
+    """Return ``part`` as ``count`` layers that reduce and hand on rows of ``hidden`` elements."""
+    return Layer(
+        name=name,
+        count=count,
+        operators=part.operators,
+        parameters=part.parameters,
+        saved=part.saved,
+        reductions=reductions,
+        reduced=hidden,
+        boundary=hidden,
+    )
+
+
+def merged(layers: Iterable[Layer]) -> tuple[Layer, ...]:
+    """Return ``layers`` in order, equal neighbours counted as one."""
+    return tuple(
+        replace(first, count=first.count * len(list(run))) for first, run in groupby(layers)
     )
