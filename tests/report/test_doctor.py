@@ -1,0 +1,52 @@
+"""How the findings of ``doctor`` are drawn and written."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from artery.answers.doctor import Check, DoctorAnswer
+from artery.report.doctor import doctor_drawing, doctor_payload
+from artery.report.terminal import draw
+from artery.report.words import Language
+
+ANSWER = DoctorAnswer(
+    (
+        Check("python", "python", "ok", "3.11.7"),
+        Check("gpu", "gpu", "missing", "no nvidia-smi on PATH", "measuring chips"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        (
+            "en",
+            [
+                "Python",
+                "  python  ok  3.11.7",
+                "GPU",
+                "  gpu  missing  no nvidia-smi on PATH (needed for: measuring chips)",
+            ],
+        ),
+        (
+            "zh",
+            [
+                "Python",
+                "  python  正常  3.11.7",
+                "GPU",
+                "  gpu  没有  no nvidia-smi on PATH (用于: measuring chips)",
+            ],
+        ),
+    ],
+)
+def test_the_drawing_in_both_languages(language: Language, lines: list[str]) -> None:
+    text = StringIO()
+    draw(doctor_drawing(ANSWER, language), file=text, width=80)
+    assert text.getvalue().splitlines() == lines
+
+
+def test_the_payload_holds_every_check() -> None:
+    assert doctor_payload(ANSWER) == {"checks": ANSWER.checks}

@@ -1,0 +1,57 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from artery.errors import InputError
+from artery.report.files import write_whole
+
+
+def test_a_file_is_written_with_its_last_newline(tmp_path: Path) -> None:
+    path = tmp_path / "计划.json"
+    write_whole(str(path), "{}")
+    assert path.read_text(encoding="utf-8") == "{}\n"
+
+
+def test_a_dash_is_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    write_whole("-", "{}\n")
+    assert capsys.readouterr().out == "{}\n"
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plan.json"
+    write_whole(str(path), "old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_whole(str(path), "new")
+    assert path.read_text() == "old\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_permissions_are_kept_and_links_followed(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    link = tmp_path / "latest.json"
+    link.symlink_to(path)
+    write_whole(str(link), "new")
+    assert path.read_text() == "new\n"
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name", ["missing/plan.json", ".", ""])
+def test_an_impossible_place_is_an_input_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        write_whole(str(tmp_path / name), "text")
+    assert caught.value.problems[0].file is not None

@@ -1,0 +1,37 @@
+"""What ``import artery`` offers."""
+
+from __future__ import annotations
+
+import pytest
+
+import artery
+
+
+def test_the_public_names_are_these() -> None:
+    assert artery.__all__ == [
+        "ArteryError",
+        "InfeasibleError",
+        "InputError",
+        "ThresholdError",
+        "UnknownNameError",
+        "UsageError",
+        "__version__",
+        "doctor",
+        "expect",
+        "explain",
+        "plan",
+        "scale",
+        "tour",
+    ]
+
+
+@pytest.mark.parametrize("name", artery.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    value = getattr(artery, name)
+    assert isinstance(value, str) or (value.__doc__ and value.__module__.startswith("artery."))
+    assert name in dir(artery)
+
+
+def test_another_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'plann'"):
+        artery.__getattr__("plann")
