@@ -1,0 +1,116 @@
+"""Contradictions in a system's file: what a kind of node needs, and tiers that do not nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from artery.catalog.checks import Complaint, complaints, counts, fraction
+from artery.catalog.sourced import Path
+from artery.catalog.system_schema import FabricTable, NodeTable, SystemTable, TorusTable
+
+MOST_CHIPS_IN_A_NODE = 1024
+"""Assumed: beyond any scale-up domain built or announced; a slip of the pen above."""
+
+_FIXED = {"single": 1, "cube-mesh": 8, "nvl72": 4}
+_NEEDS_LINK = ("nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh")
+_NEEDS_HOST = ("pcie-tree", "nvlink-pairs", "cube-mesh")
+
+
+@complaints.register
+def _(table: SystemTable) -> Iterator[Complaint]:
+    if table.chips is not None:
+        yield from counts({"chips": table.chips})
+    yield from _node(table.node)
+    if table.fabric is not None and table.torus is not None:
+        rule = "a system has a fabric or a torus"
+        yield Complaint(("torus",), "both [fabric] and [torus]", rule, "leave one out")
+    if table.fabric is not None:
+        yield from _fabric(table.fabric, table.node)
+    if table.torus is not None:
+        yield from _torus(table.torus)
+
+
+def _node(node: NodeTable) -> Iterator[Complaint]:
+    path: Path = ("node",)
+    fixed = _FIXED.get(node.kind)
+    if fixed is not None and node.chips != fixed:
+        fix = f"write {fixed}, or choose another kind"
+        yield Complaint((*path, "chips"), str(node.chips), f"a {node.kind} node has {fixed}", fix)
+    if not 1 <= node.chips <= MOST_CHIPS_IN_A_NODE:
+        rule = f"must lie between 1 and {MOST_CHIPS_IN_A_NODE}"
+        yield Complaint((*path, "chips"), str(node.chips), rule, "count the chips of one node")
+    if node.kind == "full-mesh" and node.chips < 2:
+        yield Complaint((*path, "chips"), str(node.chips), "a mesh joins at least 2", 'kind="single"')
+    if node.kind in _NEEDS_LINK and node.link is None:
+        fix = 'for example link = "nvlink4"'
+        yield Complaint((*path, "link"), "nothing", f"a {node.kind} node needs a link", fix)
+    if node.kind in _NEEDS_HOST and node.host is None:
+        fix = 'for example host = {link = "pcie4x16"}'
+        yield Complaint((*path, "host"), "nothing", f"a {node.kind} node needs a host", fix)
+    if node.switches is not None:
+        yield from counts({"switches": node.switches}, path)
+    if node.host is not None:
+        yield from _host(node)
+
+
+def _host(node: NodeTable) -> Iterator[Complaint]:
+    host, path = node.host, ("node", "host")
+    if host is None:
+        return
+    yield from counts({"sockets": host.sockets}, path)
+    if host.switches < 0 or (host.switches and node.chips % host.switches):
+        rule = f"must divide the {node.chips} chips of a node"
+        yield Complaint((*path, "switches"), str(host.switches), rule, "0: cards on root ports")
+    if host.sockets > 1 and host.socket_bandwidth is None and node.kind in _NEEDS_HOST:
+        rule = "traffic between cards crosses the sockets"
+        fix = 'for example socket_bandwidth = "20 GB/s per direction"'
+        yield Complaint((*path, "socket_bandwidth"), "nothing", rule, fix)
+    if not host.peer_to_peer and host.memory is None:
+        rule = "without peer-to-peer every transfer goes through host memory"
+        fix = 'for example memory = "51.2 GB/s"'
+        yield Complaint((*path, "memory"), "nothing", rule, fix)
+
+
+def _fabric(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
+    nic: Path = ("fabric", "nic")
+    yield from counts({"count": fabric.nic.count, "planes": fabric.nic.planes}, nic)
+    if fabric.nic.efficiency is not None:
+        yield from fraction(fabric.nic.efficiency, (*nic, "efficiency"))
+    if not fabric.tiers:
+        fix = 'for example tiers = [{name = "leaf", nodes = 32}, {name = "spine"}]'
+        yield Complaint(("fabric", "tiers"), "nothing", "a fabric needs tiers", fix)
+    for name in ("published", "limit"):
+        value = getattr(fabric, name)
+        if value is not None:
+            yield from counts({name: value}, ("fabric",))
+    for index, level in enumerate(fabric.tiers):
+        path: Path = ("fabric", "tiers", index)
+        yield from counts({"radix": level.radix, "nodes": level.nodes or 1}, path)
+        if level.taper < 1:
+            rule = "is bandwidth below over bandwidth into the tier, at least 1"
+            yield Complaint((*path, "taper"), f"{level.taper:g}", rule, "1: full bisection")
+    yield from _nesting(fabric, node)
+
+
+def _nesting(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
+    """Check that each tier holds whole groups of the one below."""
+    sizes = [level.nodes for level in fabric.tiers]
+    for index, size in enumerate(sizes[:-1]):
+        if size is None:
+            path: Path = ("fabric", "tiers", index, "nodes")
+            yield Complaint(path, "nothing", "only the last tier may hold all nodes", "say how many")
+    domain = 18 if node.kind == "nvl72" else 1
+    for index, (inner, outer) in enumerate(pairwise([domain, *sizes])):
+        if inner is None or outer is None:
+            continue
+        if outer % inner:
+            path = ("fabric", "tiers", index, "nodes")
+            rule = f"must be a multiple of the {inner} below"
+            yield Complaint(path, str(outer), rule, f"for example {max(1, outer // inner) * inner}")
+
+
+def _torus(torus: TorusTable) -> Iterator[Complaint]:
+    if torus.dimensions not in (2, 3):
+        yield Complaint(("torus", "dimensions"), str(torus.dimensions), "must be 2 or 3", "")
+    yield from counts({"cube": torus.cube, "limit": torus.limit}, ("torus",))

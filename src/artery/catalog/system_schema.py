@@ -1,0 +1,159 @@
+"""What a system's file may say; see :mod:`artery.catalog.schema` for how values are written.
+
+A node and a fabric in a few lines::
+
+    chip = "h100-sxm"
+    library = "nccl"
+
+    [node]
+    kind = "nvswitch"
+    chips = 8
+    link = "nvlink4"
+
+    [fabric]
+    nic = {link = "ib-ndr", count = 8}
+    hop = "450 ns"
+    tiers = [{name = "leaf", nodes = 32}, {name = "spine"}]
+
+Instead of ``[fabric]`` there may be a ``[torus]`` of chips, and instead of ``[node]`` and
+``[fabric]`` a ``[graph]``, written down vertex by vertex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from artery.catalog.schema import STRICT, Dollars, LinkRate, Rate, Ratio, Seconds, Watts
+
+NodeKind = Literal[
+    "single", "pcie-tree", "nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh"
+]
+Routing = Literal["hash", "modulo"]
+Library = Literal["nccl", "rccl", "ici", "gloo"]
+
+
+@dataclass(frozen=True, slots=True)
+class HostTable:
+    """``[node.host]``: the PCIe side. ``memory`` is the host memory bandwidth of the node."""
+
+    link: str
+    switches: int = 0
+    sockets: int = 1
+    memory: Rate | None = None
+    socket_bandwidth: LinkRate | None = None
+    peer_to_peer: bool = True
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """``[node]``: how the chips of a node are joined.
+
+    ``link`` is the class of the scale-up link: all links of a chip together, but one link in a
+    full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is the number of
+    NVSwitches. ``power`` and ``price`` are those of a node without its chips.
+    """
+
+    kind: NodeKind
+    chips: int = 1
+    link: str | None = None
+    bandwidth: LinkRate | None = None
+    latency: Seconds | None = None
+    switches: int | None = None
+    reduction: Literal["nvls"] | None = None
+    host: HostTable | None = None
+    power: Watts | None = None
+    price: Dollars | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class NicTable:
+    """``[fabric.nic]``: ``count`` network cards per node, each split over ``planes`` ports.
+
+    ``bandwidth`` and ``efficiency`` replace those of the class ``link``.
+    """
+
+    link: str
+    count: int
+    planes: int = 1
+    bandwidth: LinkRate | None = None
+    efficiency: Ratio | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTable:
+    """One of ``[[fabric.tiers]]``, from the leaves up.
+
+    ``nodes`` under one group of its switches (left out: all); ``taper`` is the bandwidth below
+    over the bandwidth into it; ``radix`` the ports of one switch at a card port's rate.
+    """
+
+    name: str
+    nodes: int | None = None
+    taper: Ratio = 1.0
+    radix: int = 64
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class FabricTable:
+    """``[fabric]``: cards and switches between the nodes.
+
+    ``hop`` is the latency of a switch with its cable, ``latency`` one way through a leaf (left
+    out: the card's and one hop). ``rails``: card r of every node goes to
+    leaf r. ``published`` is the largest number of chips that the source describes; more is
+    extrapolated, with a warning. ``limit`` is the number of chips that cannot be passed.
+    """
+
+    nic: NicTable
+    tiers: tuple[LevelTable, ...]
+    hop: Seconds
+    latency: Seconds | None = None
+    rails: bool = False
+    routing: Routing = "hash"
+    reduction: Literal["sharp"] | None = None
+    published: int | None = None
+    limit: int | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class TorusTable:
+    """``[torus]``: ``link`` is one of a chip's links; slices of whole ``cube``s are wrapped.
+
+    ``dimensions`` 2 or 3, ``limit`` the chips of the whole pod.
+    """
+
+    link: str
+    dimensions: int
+    cube: int
+    limit: int
+    bandwidth: LinkRate | None = None
+    latency: Seconds | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """A system's file. ``chips`` is how many to take if nobody says (else: one node)."""
+
+    name: str
+    title: str
+    chip: str
+    library: Library
+    node: NodeTable
+    fabric: FabricTable | None = None
+    torus: TorusTable | None = None
+    chips: int | None = None
+    chip_hour_price: Dollars | None = None
+
+    __pydantic_config__: ClassVar = STRICT

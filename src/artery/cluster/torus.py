@@ -1,0 +1,126 @@
+"""Tori and meshes of chips without switches: TPU pods in two or three dimensions.
+
+Chips are numbered with the first dimension innermost. A pod's optical switches close a dimension
+into a ring only if every dimension of the slice is a multiple of the cube (4 on TPU v4 and v5p);
+smaller slices are meshes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.core.link import Link
+from artery.core.system import Edges, Tier
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Torus:
+    """Chips in a grid of ``dims``; ``link`` is one link, ``wrapped`` closes every dimension."""
+
+    dims: tuple[int, ...]
+    link: Link
+    wrapped: bool
+
+    @property
+    def chips(self) -> int:
+        """Chips of the grid."""
+        return prod(self.dims)
+
+
+def torus(dims: tuple[int, ...], link: Link, cube: int) -> Torus:
+    """Return the slice of shape ``dims``, wrapped if all of them are multiples of ``cube``."""
+    return Torus(dims, link, all(size % cube == 0 for size in dims))
+
+
+def squarest(chips: int, dimensions: int) -> tuple[int, ...]:
+    """Return ``chips`` as a product of ``dimensions`` factors, ascending, as equal as can be.
+
+    As equal as can be: the largest factor is the least possible, then the next one.
+    """
+    if dimensions == 1:
+        return (chips,)
+    best: tuple[int, ...] | None = None
+    for first in range(1, int(chips ** (1 / dimensions) + 1e-9) + 1):
+        if chips % first == 0:
+            shape = tuple(sorted((first, *squarest(chips // first, dimensions - 1))))
+            if best is None or shape[::-1] < best[::-1]:
+                best = shape
+    if best is None:
+        raise ValueError(f"{chips} chips have no shape")
+    return best
+
+
+def torus_tier(grid: Torus) -> Tier:
+    """Return the grid as one tier.
+
+    A chip sends on its two links of each ring, or on one link's worth of each open line. ``ring``
+    follows :func:`_ring`. The latency is that of a hop between neighbours: rings pass no others.
+    """
+    links = sum(_links_along(grid, axis) for axis in range(len(grid.dims)))
+    rate = grid.link.bandwidth
+    return Tier(
+        name="ici",
+        chips=grid.chips,
+        kind="torus",
+        link=grid.link,
+        bandwidth=links * rate,
+        burst=links * rate,
+        pair=rate,
+        latency=grid.link.latency,
+        ring=tuple(_ring(grid, group) * rate for group in range(grid.chips + 1)),
+        dims=grid.dims,
+    )
+
+
+def _links_along(grid: Torus, axis: int) -> int:
+    """Return the links' worth of rings along one axis: 2 if closed, 1 if open, 0 if flat."""
+    size = grid.dims[axis]
+    if size == 1:
+        return 0
+    return 2 if grid.wrapped and size > 2 else 1
+
+
+def _ring(grid: Torus, group: int) -> int:
+    """Return the links' worth of rings over the chips 0 … group-1.
+
+    If the group fills whole dimensions each of these carries rings of its own (the payload is
+    split over them). A group that fills none, or ends within one, is a line or a ragged block:
+    one ring there and back.
+    """
+    if group < 2:
+        return 0
+    filled, links = 1, 0
+    for axis, size in enumerate(grid.dims):
+        filled *= size
+        links += _links_along(grid, axis)
+        if filled == group:
+            return max(1, links)
+        if filled > group:
+            return 1
+    raise ValueError(f"{group} chips do not fit into {grid.dims}")
+
+
+def torus_wiring(grid: Torus) -> Edges:
+    """Return the edge arrays, two entries per cable."""
+    numbers = np.arange(grid.chips, dtype=np.int64)
+    near: list[Ints] = []
+    far: list[Ints] = []
+    stride = 1
+    for axis, size in enumerate(grid.dims):
+        place = numbers // stride % size
+        inner = numbers[place < size - 1]
+        near.append(inner)
+        far.append(inner + stride)
+        if _links_along(grid, axis) == 2:
+            last = numbers[place == size - 1]
+            near.append(last)
+            far.append(last - (size - 1) * stride)
+        stride *= size
+    source, target = np.concatenate([*near, *far]), np.concatenate([*far, *near])
+    return Edges(source, target, np.zeros(len(source), dtype=np.int64))

@@ -1,0 +1,66 @@
+"""The hybrid cube mesh of DGX-1 with V100: eight chips, six NVLinks each, one or two to a pair.
+
+Each half of the node is fully joined and chip ``i`` also reaches its partner ``i + 4`` (or the
+one across), so that 16 of the 28 pairs have NVLink. The others talk through PCIe.
+"""
+
+from __future__ import annotations
+
+from artery.core.link import Link
+from artery.core.system import Tier
+from artery.node.pcie_tree import Host, hang
+from artery.node.rings import disjoint_rings, ring_in_order
+from artery.node.scale_up import Layout, ScaleUp, bundle
+
+CHIPS = 8
+
+LINKS_PER_CHIP = 6
+"""NVLinks of one V100 (NVIDIA V100 architecture whitepaper, 2017)."""
+
+LINKS = {
+    **{(0, 1): 1, (0, 2): 1, (0, 3): 2, (1, 2): 2, (1, 3): 1, (2, 3): 2},
+    **{(4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2, (5, 7): 1, (6, 7): 2},
+    **{(0, 4): 2, (1, 5): 2, (2, 6): 1, (3, 7): 1},
+}
+"""NVLinks between two chips, as ``nvidia-smi topo -m`` prints them on a DGX-1V."""
+
+
+def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
+    """Return the eight chips of a DGX-1V.
+
+    ``nvlink`` is all six links of a chip together, ``latency`` one way over NVLink in seconds.
+    The ring over ``g`` packed chips is the number of rings that fit on links of their own (six
+    for all eight) times one link's bandwidth; where NVLink closes no ring, PCIe carries it.
+    """
+    layout = Layout(CHIPS)
+    lane = nvlink.bandwidth / LINKS_PER_CHIP
+    for (one, other), count in LINKS.items():
+        layout.join(one, other, bundle(nvlink, count * lane))
+    under = Layout(CHIPS)
+    hang(under, host)
+    seats = hang(layout, host)
+    tier = Tier(
+        name="nvlink",
+        chips=CHIPS,
+        kind="cube-mesh",
+        link=nvlink,
+        bandwidth=nvlink.bandwidth,
+        burst=nvlink.bandwidth,
+        pair=_slowest_pair(under, host),
+        latency=latency,
+        ring=tuple(_ring(under, group, lane) for group in range(CHIPS + 1)),
+    )
+    return layout.build((tier,), seats)
+
+
+def _ring(under: Layout, group: int, lane: float) -> float:
+    """Return the B/s per chip of rings over ``group`` packed chips; ``under`` is PCIe alone."""
+    rings = disjoint_rings(LINKS, group)
+    return rings * lane if rings else ring_in_order(under, group)
+
+
+def _slowest_pair(under: Layout, host: Host) -> float:
+    """Return what two chips without NVLink reach: PCIe, and the sockets' link between halves."""
+    rate = ring_in_order(under, 2)
+    between = host.socket_bandwidth if host.sockets > 1 else None
+    return rate if between is None else min(rate, between)
