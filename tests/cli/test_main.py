@@ -55,6 +55,7 @@ def install(monkeypatch: pytest.MonkeyPatch, command: click.Command) -> None:
         (ThresholdError("below 80 %"), 5),
         (KeyboardInterrupt(), 130),
         (click.Abort(), 130),
+        (click.FileError("a.toml", "is gone"), 1),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
 )
@@ -195,6 +196,11 @@ def test_a_closed_pipe_is_no_error() -> None:
     finally:
         os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_command_may_end_with_a_code_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, raising(click.exceptions.Exit(4)))
+    assert main(["doctor"]) == 4
 
 
 def test_colour_is_only_for_terminals() -> None:

@@ -18,19 +18,27 @@ from artery.cli import commands, endings
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (``sys.argv`` by default) and return its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    code = 0
+    try:
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
+    return code
+
+
+def _run(words: list[str]) -> int:
     debug = False
     try:
         with commands.root.make_context("artery", words) as context:
             try:
                 commands.root.invoke(context)
-                sys.stdout.flush()
             finally:
                 debug = bool(context.meta.get("artery.debug"))
-    except BrokenPipeError:
-        _drop_stdout()
     except click.exceptions.Exit as finished:
         return finished.exit_code
+    except BrokenPipeError:
+        raise
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (the one place that meets all)
         return endings.report(error, debug=debug)
     return 0
