@@ -34,6 +34,7 @@ class ProfileTable:
     overlap: Mapping[str, float]
     contention: float
     host: Annotated[float, Unit("s")]
+    straggler: float
     logit_bytes: float
     reserve: float
     context: Annotated[float, Unit("B")]

@@ -17,7 +17,8 @@ class Profile:
     ``pp``, ``ep`` to the fraction of that communication that can hide behind compute;
     ``contention`` is the share of hidden communication that still slows compute;
     ``host`` is host seconds per layer, micro-batch and pass (the launch floor).
-    ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory lost to
+    ``straggler`` is the relative slow-down per doubling of the nodes, as the slowest of many
+    sets the pace. ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory lost to
     fragmentation and ``context`` the bytes held by driver, libraries and communicators.
     ``shard_keeps_parameters`` says that FSDP leaves parameters gathered between forward and
     backward when pipelined; ``zero`` and ``attention`` are the framework's defaults.
@@ -35,6 +36,7 @@ class Profile:
     overlap: Mapping[str, float]
     contention: float
     host: float
+    straggler: float
     logit_bytes: float
     reserve: float
     context: float

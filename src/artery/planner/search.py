@@ -51,7 +51,7 @@ def search(
     for start in range(0, len(plans), CHUNK):
         index = np.arange(start, min(start + CHUNK, len(plans)))
         priced = evaluate(workload, system, plans.take(index), profile=profile, pricer=pricer)
-        fitting += int(np.count_nonzero(priced.fits))
+        fitting += int(np.count_nonzero(priced.memory.total <= system.chip.memory.capacity))
         best = _best(priced, system, top)
         rows.append((index[best[0]], best[1], best[2]))
         if progress is not None:
@@ -63,7 +63,7 @@ def _best(
     priced: Evaluation, system: System, top: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Index, unfitness and key of the best plans of one chunk."""
-    fits = priced.fits > 0
+    fits = priced.memory.total <= system.chip.memory.capacity
     key = np.where(fits, priced.step * penalties(priced, system), priced.memory.total)
     order = np.lexsort((key, ~fits))[:top]
     return order, (~fits[order]).astype(np.float64), key[order]

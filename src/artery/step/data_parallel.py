@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective
 from artery.step.ledger import Ledger
-from artery.step.machine import WIDTH, Machine
+from artery.step.machine import Machine
 from artery.step.plans import Floats, Ints, Plans
 from artery.step.stages import Weights
 from artery.step.traffic import price

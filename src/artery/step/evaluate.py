@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.chip.roofline import WIDTH
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
@@ -15,7 +16,7 @@ from artery.core.workload import Workload
 from artery.step.data_parallel import LayerTraffic, per_layer, per_step
 from artery.step.flops import StepFlops, step_flops
 from artery.step.ledger import Ledger
-from artery.step.machine import WIDTH, Machine, machine
+from artery.step.machine import Machine, machine
 from artery.step.memory import Memory, fits, memory
 from artery.step.micro import Ends, ends
 from artery.step.optimizer import optimizer_time
@@ -24,9 +25,6 @@ from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, 
 from artery.step.stages import StageWeights, layer_weights, stage_weights, stages
 from artery.step.traffic import price
 from artery.step.uncertainty import interval
-
-STRAGGLER = 0.0124
-"""Relative slow-down per doubling of the nodes: the slowest of many sets the pace. Fitted."""
 
 PARTS = (
     "compute", "memory_bound", "tp", "pp", "cp", "ep", "dp", "bubble", "optimizer", "host",
@@ -72,7 +70,7 @@ def evaluate(
     held = stages(workload, table)
     weights = stage_weights(workload, table, held)
     parts = _parts(workload, table, frame, notes)
-    parts["straggler"] = _straggler(parts, table, system, notes)
+    parts["straggler"] = _straggler(parts, table, frame, notes)
     step = sum(parts.values(), np.zeros(len(table)))
     low, high = interval(parts, step)
     room = memory(workload, table, frame, held, weights, notes)
@@ -182,16 +180,17 @@ def _tied_embedding(
 
 
 def _straggler(
-    parts: Mapping[str, Floats], plans: Plans, system: System, notes: Ledger
+    parts: Mapping[str, Floats], plans: Plans, frame: Machine, notes: Ledger
 ) -> Floats:
-    nodes = np.maximum(plans.chips / system.chips_per_node, 1.0)
+    share = frame.profile.straggler
+    nodes = np.maximum(plans.chips / frame.system.chips_per_node, 1.0)
     busy = sum(parts.values(), np.zeros(len(plans)))
     return notes.put(
         "straggler_of_many",
-        STRAGGLER * np.log2(nodes) * busy,
+        share * np.log2(nodes) * busy,
         formula="share·log2(nodes)·everything else",
         source="slowest of n; constant fitted, see the accuracy page",
-        share=STRAGGLER,
+        share=share,
         nodes=nodes,
     )
 

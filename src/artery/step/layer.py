@@ -8,9 +8,10 @@ import numpy as np
 
 from artery.chip.attention import attention_time
 from artery.chip.gemm import matmul_time
+from artery.chip.roofline import WIDTH
 from artery.core.workload import Attention, Elementwise, Layer, Matmul
 from artery.step.ledger import Ledger
-from artery.step.machine import WIDTH, Machine
+from artery.step.machine import Machine
 from artery.step.plans import Floats, Plans
 
 SCORE_BYTES_FORWARD = 9.0

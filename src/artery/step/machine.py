@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from artery.chip.roofline import WIDTH, peak, streaming_rate
 from artery.core.chip import Chip
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
 from artery.core.system import System
-from artery.errors import InputError, Problem
-
-WIDTH = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "fp4": 0.5, "int8": 1}
-"""Bytes of one element by dtype. TF32 is stored as FP32."""
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -42,7 +39,7 @@ class Machine:
     @property
     def stream(self) -> float:
         """Memory bandwidth that elementwise work reaches, B/s."""
-        return self.chip.memory.bandwidth * self.chip.efficiency.memory
+        return streaming_rate(self.chip)
 
     @property
     def domain(self) -> int:
@@ -68,17 +65,6 @@ def machine(system: System, pricer: Pricer, profile: Profile, plan: Plan) -> Mac
     Raises ``InputError`` if the chip has no peak for that dtype.
     """
     operand = plan.dtype
-    if operand not in system.chip.peaks:
-        known = ", ".join(sorted(system.chip.peaks))
-        raise InputError(
-            [
-                Problem(
-                    field="dtype",
-                    found=f'{system.chip.name} has no peak for "{operand}"',
-                    rule=f"it computes in {known}",
-                    fix=f"--dtype with one of {known}",
-                )
-            ]
-        )
+    peak(system.chip, operand)
     narrow = operand in ("fp8", "fp4", "int8")
     return Machine(system, pricer, profile, plan, operand, "bf16" if narrow else operand)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.chip.roofline import WIDTH
 from artery.core.workload import Layer, Saved, Workload
 from artery.step.data_parallel import groups
 from artery.step.ledger import Ledger
-from artery.step.machine import WIDTH, Machine
+from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
 from artery.step.plans import RECOMPUTE, Floats, Plans
 from artery.step.stages import Stages, StageWeights, Weights

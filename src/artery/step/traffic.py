@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective, Demand
 from artery.core.workload import Attention, Layer
 from artery.step.ledger import Ledger
-from artery.step.machine import WIDTH, Machine
+from artery.step.machine import Machine
 from artery.step.plans import Floats, Ints, Plans
 
 

@@ -1,0 +1,287 @@
+"""``plan``: the best ways to split a job over a system, or one given way, fully explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+from artery.answers.levers import FITS, Situation, levers
+from artery.answers.limits import limits
+from artery.answers.models import workload
+from artery.answers.pricing import Pricers
+from artery.answers.request import DEGREES, Request, Settled, settle
+from artery.answers.result import PlanAnswer, PlanResult, Run
+from artery.catalog.systems import system as system_of
+from artery.core.plan import Plan
+from artery.core.pricing import Pricer
+from artery.core.system import System
+from artery.core.term import Estimate, Term
+from artery.core.workload import Workload
+from artery.errors import InputError, Problem
+from artery.planner.rank import penalties, reasons
+from artery.planner.search import Found, search
+from artery.planner.space import Space
+from artery.step.evaluate import Evaluation, evaluate
+from artery.step.flops import StepFlops
+from artery.step.ledger import Ledger
+from artery.step.legality import problems
+
+LARGEST_RUN = 1e30
+"""No run has more tokens; a larger number is a typing error."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request settled, with what prices it."""
+
+    request: Request
+    settled: Settled
+    pricer: Callable[[System], Pricer]
+    tokens: float | None
+
+    @property
+    def system(self) -> System:
+        return self.request.system
+
+    @property
+    def workload(self) -> Workload:
+        return self.request.workload
+
+
+def plan(
+    model: str,
+    on: str,
+    *,
+    top: int = 1,
+    tokens: float | None = None,
+    nccl: str | None = None,
+    overrides: Sequence[str] = (),
+    explained: bool = True,
+    **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
+) -> PlanAnswer:
+    """Return the ``top`` best plans for ``model`` on the system ``on``.
+
+    ``options`` are the plan's fields (``tp``, ``pp``, ``vpp``, ``cp``, ``ep``, ``etp``, ``dp``,
+    ``dp_replicate``, ``zero``, ``micro_batch``, ``global_batch``, ``seq``, ``dtype``,
+    ``grad_dtype``, ``recompute``, ``sequence_parallel``, ``attention``, ``overlap``,
+    ``framework``, ``optimizer``, ``placement``, ``load_factor``); those not given are searched
+    or left to the framework profile. ``tokens`` sizes the whole run, ``overrides`` are
+    ``path=value`` texts for the system. Without ``explained`` no levers are computed.
+
+    Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
+    in memory is an answer whose ``fitting`` is 0.
+    """
+    request = _request(workload(model), system_of(on, tuple(overrides)), options)
+    settled = settle(request)
+    pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
+    question = _Question(request, settled, pricers, _tokens(tokens))
+    found = _find(question, top)
+    results = tuple(
+        _result(question, each, explained and index == 0) for index, each in enumerate(found.plans)
+    )
+    return PlanAnswer(
+        workload=request.workload,
+        system=request.system,
+        profile=settled.profile,
+        plans=results,
+        searched=found.searched,
+        fitting=found.fitting,
+        given=found.searched == 1,
+        warnings=_warnings(question, results),
+    )
+
+
+def _request(model: Workload, system: System, options: dict[str, Any]) -> Request:
+    """The options as a request: degrees apart, ``seq`` under its noun's name."""
+    known = dict(options)
+    for ignored in ("network", "task"):
+        known.pop(ignored, None)
+    degrees = {name: known.pop(name) for name in DEGREES if known.get(name) is not None}
+    for name in DEGREES:
+        known.pop(name, None)
+    if "seq" in known:
+        known["sequence"] = known.pop("seq")
+    if known.get("placement") is None:
+        known.pop("placement", None)
+    return Request(model, system, degrees, **known)
+
+
+def _tokens(tokens: float | None) -> float | None:
+    if tokens is not None and not 0 < tokens < LARGEST_RUN:
+        problem = Problem(field="tokens", found=f"{tokens:g}", rule="must be above 0",
+                          fix="for example --tokens 15T")  # fmt: skip
+        raise InputError(problem)
+    return tokens
+
+
+def _find(question: _Question, top: int) -> Found:
+    """The plans: searched, or an error that says why none is legal."""
+    space = Space(question.system.chips, question.settled.fixed, question.settled.shared)
+    _factors(space)
+    found = search(
+        question.workload,
+        question.system,
+        space,
+        profile=question.settled.profile,
+        pricer=question.pricer(question.system),
+        top=top,
+    )
+    if not found.plans:
+        raise InputError(_why_none(question, space))
+    return found
+
+
+def _factors(space: Space) -> None:
+    """Refuse degrees whose product cannot be the number of chips."""
+    given = {name: space.fixed[name] for name in ("tp", "pp", "cp", "dp") if name in space.fixed}
+    product = 1
+    for degree in given.values():
+        product *= degree
+    whole = len(given) == 4
+    if (product == space.chips) if whole else (space.chips % product == 0):
+        return
+    spelled = " x ".join(f"{name} {degree}" for name, degree in given.items())
+    raise InputError(
+        Problem(
+            field="·".join(given),
+            found=f"{spelled} = {product:,} on {space.chips:,} chips",
+            rule="tp·pp·cp·dp is the number of chips",
+            fix=f"degrees that divide {space.chips:,}, or another :CHIPS",
+        )
+    )
+
+
+def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
+    """The rules that the given fields break, tried on the plainest plan that has them."""
+    fixed = dict(space.fixed)
+    for name in ("tp", "pp", "cp"):
+        fixed.setdefault(name, 1)
+    fixed.setdefault("dp", max(space.chips // (fixed["tp"] * fixed["pp"] * fixed["cp"]), 1))
+    fixed.setdefault("micro_batch", 1)
+    fixed.pop("recompute", None)
+    parallel = bool(fixed.pop("sequence_parallel", 0))
+    plainest = replace(space.shared, sequence_parallel=parallel, **fixed)
+    broken = problems(question.workload, plainest)
+    if broken:
+        return broken
+    batch = space.fixed["global_batch"]
+    rule = "no legal plan uses all of the chips with it"
+    fix = "--global-batch with more divisors, or another :CHIPS"
+    found = f"{space.chips:,} chips for a global batch of {batch:,} samples"
+    return (Problem(field="global_batch", found=found, rule=rule, fix=fix),)
+
+
+def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
+    """One plan with its trees, rates, costs and, if ``explained``, its levers."""
+    system, work = question.system, question.workload
+    ledger = Ledger(keep=True)
+    priced = evaluate(
+        work,
+        system,
+        [chosen],
+        profile=question.settled.profile,
+        pricer=question.pricer(system),
+        ledger=ledger,
+    )
+    step = float(priced.step[0])
+    situation = Situation(work, system, question.settled.profile, chosen, question.pricer)
+    samples = chosen.global_batch / step
+    energy = _power(system)
+    cost = None if system.chip_hour_price is None else system.chip_hour_price * system.chips
+    return PlanResult(
+        plan=chosen,
+        time=Estimate(_timed(ledger, priced), "closed form"),
+        memory=Estimate(ledger.tree("memory"), "closed form"),
+        fits=FITS[int(priced.fits[0])],
+        capacity=system.chip.memory.capacity,
+        tokens_per_s=samples * chosen.sequence if work.row_kind == "token" else None,
+        samples_per_s=samples,
+        mfu=_utilisation(priced.flops, "model", system, chosen, step),
+        hfu=_utilisation(priced.flops, "hardware", system, chosen, step),
+        limited_by=limits(priced, chosen, system),
+        levers=levers(situation, step) if explained else (),
+        energy_per_step=None if energy is None else energy * step,
+        cost_per_hour=cost,
+        run=_run(question, chosen, step, energy, cost),
+        penalty=float(penalties(priced, system)[0]),
+        notes=reasons(priced, system, 0),
+    )
+
+
+def _timed(ledger: Ledger, priced: Evaluation) -> Term:
+    """The step's tree, with its interval at the root and the underlying terms below."""
+    root = ledger.tree("step")
+    low, high = float(priced.low[0]), float(priced.high[0])
+    below = {name: ledger.terms[name] for name in ledger.terms if "." not in name}
+    extra = [ledger.tree(name) for name in below if name not in ("step", "memory", "micro_batch")]
+    micro = [ledger.tree(path) for path in ledger.terms if path.count(".") == 1 and path.startswith("micro_batch.")]
+    return replace(root, low=low, high=high, children=_attach(root.children, (*extra, *micro)))
+
+
+_BELONGS = {
+    "data_parallel_per_step": "dp",
+    "data_parallel_per_layer": "dp",
+    "data_parallel_root": "dp",
+    "optimizer": "optimizer",
+    "straggler_of_many": "straggler",
+    "tied_embedding": "other",
+    "transfer": "pp",
+}
+
+
+def _attach(parts: tuple[Term, ...], extra: tuple[Term, ...]) -> tuple[Term, ...]:
+    """Hang what explains a part below it; one micro-batch's layers explain ``compute``."""
+    homes: dict[str, list[Term]] = {}
+    for term in extra:
+        homes.setdefault(_BELONGS.get(term.name, "compute"), []).append(term)
+    return tuple(
+        replace(part, children=(*part.children, *homes.get(part.name, ()))) for part in parts
+    )
+
+
+def _utilisation(
+    flops: StepFlops, kind: str, system: System, chosen: Plan, step: float
+) -> float:
+    """FLOP per second over the peak of all chips."""
+    peak = system.chip.peaks[chosen.dtype] * chosen.chips
+    return float(getattr(flops, kind)[0]) / (step * peak)
+
+
+def _power(system: System) -> float | None:
+    """Rated power of chips and nodes together, in watts; ``None`` if either is unknown."""
+    if system.chip.power is None or system.node_power is None:
+        return None
+    return system.chip.power * system.chips + system.node_power * system.nodes
+
+
+def _run(
+    question: _Question, chosen: Plan, step: float, power: float | None, cost: float | None
+) -> Run | None:
+    if question.tokens is None:
+        return None
+    steps = ceil(question.tokens / (chosen.global_batch * chosen.sequence))
+    seconds = steps * step
+    return Run(
+        tokens=question.tokens,
+        steps=float(steps),
+        seconds=seconds,
+        energy=None if power is None else power * seconds,
+        cost=None if cost is None else cost * seconds / 3600.0,
+    )
+
+
+def _warnings(question: _Question, results: tuple[PlanResult, ...]) -> tuple[str, ...]:
+    """What was assumed, what is unknown, and what is only just so."""
+    system = question.system
+    found = [*question.settled.warnings, *system.warnings, *question.workload.notes]
+    if _power(system) is None:
+        found.append(f"power of {system.name} is unknown: no energy is given")
+    if system.chip_hour_price is None:
+        found.append(f"price of {system.name} is unknown: no cost is given")
+    if results and results[0].fits == "at_limit":
+        found.append("memory is within 8 % of the limit: it may or may not fit")
+    if results and results[0].fits == "no":
+        found.append("nothing fits: the plan shown needs the least memory")
+    return tuple(found)

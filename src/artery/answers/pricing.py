@@ -1,0 +1,82 @@
+"""Joins a system to the closed-form price of its communication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from artery.catalog.libraries import library
+from artery.collective.closed_form import ClosedForm
+from artery.collective.placement import Placement, interleaved, listed, packed, random
+from artery.core.pricing import Pricer
+from artery.core.system import System
+from artery.errors import InputError, Problem, did_you_mean, nearest
+
+NAMED = ("packed", "interleaved", "random")
+
+
+def closed_form(system: System, *, nccl: str | None = None, placement: str = "packed") -> Pricer:
+    """Return the closed-form pricer of ``system`` with its own communication library.
+
+    ``nccl`` is a version of NCCL, where that is the library; ``placement`` is ``packed``,
+    ``interleaved``, ``random``, or a file with the chip of each rank, one number a line.
+    Raises ``InputError`` for an unknown placement or a file that is no permutation.
+    """
+    version = nccl if system.library == "nccl" else None
+    where = placed(placement, system)
+    return ClosedForm(system, library(system.library), version=version, placement=where)
+
+
+def placed(name: str, system: System) -> Placement:
+    """Return the placement called ``name``, or the one written in the file at that path."""
+    if name == "packed":
+        return packed(system.chips)
+    if name == "interleaved":
+        return interleaved(system.chips, system.chips_per_node)
+    if name == "random":
+        return random(system.chips)
+    if Path(name).is_file():
+        return listed(np.array(_order(name, system.chips), dtype=np.int64))
+    near = did_you_mean(nearest(name, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
+    raise InputError(
+        Problem(field="placement", found=f'"{name}"', rule="no placement or file of that name",
+                fix=near)
+    )  # fmt: skip
+
+
+def _order(path: str, chips: int) -> list[int]:
+    """Read one chip number a line; every chip once."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split()
+        order = [int(word) for word in lines]
+    except (OSError, ValueError) as error:
+        raise InputError(
+            Problem(file=path, field="placement", found=str(error)[:80],
+                    rule="one whole number a line: the chip of each rank in turn",
+                    fix="0, 1, 2, ... each once")
+        ) from None  # fmt: skip
+    if sorted(order) != list(range(chips)):
+        raise InputError(
+            Problem(file=path, field="placement", found=f"{len(order):,} numbers",
+                    rule=f"each chip from 0 to {chips - 1:,} stands in it once",
+                    fix="one line per rank")
+        )  # fmt: skip
+    return order
+
+
+@dataclass(slots=True)
+class Pricers:
+    """Closed-form pricers by system, each built once, all with the same library and placement."""
+
+    nccl: str | None = None
+    placement: str = "packed"
+    known: dict[int, tuple[System, Pricer]] = field(default_factory=dict)
+
+    def __call__(self, system: System) -> Pricer:
+        """Return the pricer of ``system``."""
+        if id(system) not in self.known:
+            priced = closed_form(system, nccl=self.nccl, placement=self.placement)
+            self.known[id(system)] = (system, priced)
+        return self.known[id(system)][1]
