@@ -48,7 +48,7 @@ def planned(record: Record, recipe: Recipe, workload: Workload) -> Planned:
     Raises ``ValueError`` with the broken rules if no combination of first choices is legal.
     """
     published = _published(record, recipe)
-    given = {**recipe.known, **published}
+    given = {**recipe.known, **published, "framework": recipe.profile}
     open_fields = {name: list(v) for name, v in recipe.assumed.items() if name not in given}
     choices = {name: _choices(v, record, given, workload) for name, v in open_fields.items()}
     plan = _first_legal(workload, record, given, choices)

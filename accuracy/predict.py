@@ -1,0 +1,74 @@
+"""The one place where the accuracy pages call the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from accuracy.rows import Row
+from accuracy.score import Scored
+from artery.answers.pricing import closed_form
+from artery.catalog import profile, system
+from artery.core.plan import Plan
+from artery.core.system import System
+from artery.core.workload import Workload
+from artery.step import evaluate
+
+FITS = ("no", "at_limit", "yes")
+"""What the evaluation's ``fits`` means, by its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One plan priced: seconds per step with its 80 % interval, bytes per chip, whether they
+    fit (``FITS``), and the model's FLOP per step."""
+
+    seconds: float
+    low: float
+    high: float
+    memory: float
+    activations: float
+    fits: str
+    flops: float
+
+
+Predictor = Callable[[Workload, str, str, Sequence[Plan]], Sequence[Prediction]]
+"""(workload, system, profile, plans) to one prediction per plan."""
+
+
+def predict(
+    workload: Workload, system_name: str, profile_name: str, plans: Sequence[Plan]
+) -> tuple[Prediction, ...]:
+    """Return the model's prediction for each of ``plans`` on a catalog system."""
+    found = system(system_name)
+    return tuple(_one(workload, found, profile_name, plan) for plan in plans)
+
+
+def _one(workload: Workload, found: System, profile_name: str, plan: Plan) -> Prediction:
+    pricer = closed_form(found, placement=plan.placement)
+    answer = evaluate(workload, found, [plan], profile=profile(profile_name), pricer=pricer)
+    return Prediction(
+        seconds=float(answer.step[0]),
+        low=float(answer.low[0]),
+        high=float(answer.high[0]),
+        memory=float(answer.memory.total[0]),
+        activations=float(answer.memory.activations[0]),
+        fits=FITS[int(answer.fits[0])],
+        flops=float(answer.flops.model[0]),
+    )
+
+
+def scored(row: Row, predictor: Predictor = predict) -> Scored:
+    """Return ``row`` beside its prediction; alternatives only widen the interval."""
+    first, *others = predictor(row.workload, row.system, row.profile, row.plans)
+    return Scored(
+        id=row.id,
+        table=row.table,
+        chip=row.recipe.system,
+        measured=row.seconds,
+        predicted=first.seconds,
+        low=min(first.low, *(other.low for other in others)) if others else first.low,
+        high=max(first.high, *(other.high for other in others)) if others else first.high,
+        model_flops_rate=first.flops / row.seconds / row.plan.chips,
+        recalled=row.record.recalled,
+    )
