@@ -1,0 +1,105 @@
+"""All algorithms by name: what they can do, where, and which lines of the library they use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from artery.collective.arrays import Flags
+from artery.collective.exchange import grouped, send_receive
+from artery.collective.groups import Groups
+from artery.collective.halving import halving_doubling, pat
+from artery.collective.hierarchical import hierarchical
+from artery.collective.in_switch import collnet, nvls, nvls_tree
+from artery.collective.ring import ring
+from artery.collective.torus import torus
+from artery.collective.tree import tree
+from artery.collective.work import Work
+from artery.core.pricing import Collective
+
+Lines = Literal["ring", "exchange", "in_switch"]
+
+_REDUCING: frozenset[Collective] = frozenset({"all_reduce", "all_gather", "reduce_scatter"})
+_CHAINED: frozenset[Collective] = frozenset({"broadcast", "reduce"})
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One algorithm.
+
+    ``work`` returns what it asks of the links, ``allowed`` for which groups it exists (given
+    the smallest group that the platform reduces in the switch), ``lines`` names the constants
+    of the library that apply and ``title`` is its name in tables.
+    """
+
+    title: str
+    collectives: frozenset[Collective]
+    work: Callable[[Groups, Collective], Work]
+    allowed: Callable[[Groups, int], Flags]
+    lines: Lines = "ring"
+
+
+def _flat(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001 - one shape for all
+    return ~groups.torus
+
+
+def _across(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
+    return np.asarray(~groups.torus & (groups.nodes > 1))
+
+
+def _one_per_node(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
+    return np.asarray(groups.fullest == 1)
+
+
+def _in_node_switch(groups: Groups, smallest: int) -> Flags:
+    return np.asarray(groups.in_switch & (groups.nodes == 1) & (groups.fullest >= smallest))
+
+
+def _in_every_node_switch(groups: Groups, smallest: int) -> Flags:
+    able = groups.in_switch & (groups.nodes > 1)
+    return np.asarray(able & (groups.fewest >= min(smallest, 3)))
+
+
+def _in_network(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
+    return groups.sharp
+
+
+def _on_torus(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
+    return groups.torus
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "ring": Algorithm("Ring", _REDUCING | _CHAINED, ring, _flat),
+    "tree": Algorithm("Tree", frozenset({"all_reduce"}), lambda g, _: tree(g), _flat),
+    "nvls": Algorithm("NVLS", _REDUCING, nvls, _in_node_switch, "in_switch"),
+    "nvls_tree": Algorithm(
+        "NVLSTree",
+        frozenset({"all_reduce"}),
+        lambda g, _: nvls_tree(g),
+        _in_every_node_switch,
+        "in_switch",
+    ),
+    "collnet": Algorithm("CollNet", _REDUCING, collnet, _in_network, "in_switch"),
+    "pat": Algorithm("PAT", frozenset({"all_gather", "reduce_scatter"}), pat, _one_per_node),
+    "hierarchical": Algorithm("Hierarchical", _REDUCING, hierarchical, _across),
+    "halving_doubling": Algorithm("HalvingDoubling", _REDUCING, halving_doubling, _flat),
+    "grouped": Algorithm(
+        "Grouped", frozenset({"alltoall"}), lambda g, _: grouped(g), _flat, "exchange"
+    ),
+    "sendrecv": Algorithm(
+        "SendRecv",
+        frozenset({"sendrecv"}),
+        lambda g, _: send_receive(g),
+        lambda g, _: np.ones_like(g.torus),
+        "exchange",
+    ),
+    "torus": Algorithm("Torus", _REDUCING | _CHAINED | {"alltoall"}, torus, _on_torus),
+}
+
+
+def serving(collective: Collective) -> tuple[str, ...]:
+    """Return the names of all algorithms that do ``collective``."""
+    return tuple(name for name, item in ALGORITHMS.items() if collective in item.collectives)

@@ -1,0 +1,224 @@
+"""``ClosedForm``: the pricer that computes, in microseconds of work for 100,000 demands.
+
+For one group every algorithm and protocol is a straight line in the size of the message, so
+the price is the lower envelope of a few lines. The lines are drawn once per distinct (ranks,
+stride) of a demand and then only evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from artery.collective.algorithms import ALGORITHMS, Algorithm
+from artery.collective.arrays import Floats, Ints
+from artery.collective.bandwidth import wire_factor
+from artery.collective.groups import Groups, gather, inner_tiers
+from artery.collective.library import Library, Line, Network, Platform
+from artery.collective.menu import menu
+from artery.collective.placement import Placement, packed
+from artery.collective.work import Work
+from artery.core.pricing import Collective, Demand, Price
+from artery.core.system import System
+from artery.errors import UsageError
+
+
+class Choice(NamedTuple):
+    """One algorithm with one protocol: its names, and start, slope and tier of every group."""
+
+    algorithm: str
+    protocol: str
+    start: Floats
+    slope: Floats
+    tier: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Prices with their reasons, as arrays of the demand's shape.
+
+    ``algorithm`` and ``protocol`` are names; ``low`` and ``high`` bound an 80 % interval of
+    ``seconds``; ``nodes`` is the number of nodes a group touches; ``wire`` is B/s that one chip
+    puts on the links that leave its node (inside one node: on its own links).
+    """
+
+    seconds: Floats
+    low: Floats
+    high: Floats
+    tier: Ints
+    nodes: Floats
+    wire: Floats
+    algorithm: tuple[str, ...]
+    protocol: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """Prices communication on ``system`` as ``library`` would run it.
+
+    ``algorithm`` is ``auto``, ``best`` or a name; ``version`` overrides the library's own;
+    ``placement`` puts ranks on chips (packed if not given).
+    """
+
+    system: System
+    library: Library
+    algorithm: str = "auto"
+    version: str | None = None
+    placement: Placement | None = None
+    _used: Library = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        version = self.version or self.library.version
+        object.__setattr__(self, "_used", replace(self.library, version=version))
+
+    def price(self, demand: Demand) -> Price:
+        """Return the price of each operation in ``demand``, in the demand's shape.
+
+        Raises :class:`artery.errors.UsageError` if the named algorithm cannot serve a group.
+        """
+        spread = self._spread(demand)
+        best, picked = self._cheapest(spread)
+        tier = np.stack([choice.tier for choice in spread.choices])[picked, spread.key]
+        return Price(best.reshape(spread.shape), tier.reshape(spread.shape))
+
+    def quote(self, demand: Demand) -> Quote:
+        """Return prices with algorithm, protocol, interval and wire rate; shape as flattened."""
+        spread = self._spread(demand)
+        best, picked = self._cheapest(spread)
+        tier = np.stack([choice.tier for choice in spread.choices])[picked, spread.key]
+        groups = spread.groups
+        nodes = groups.nodes[spread.key]
+        factor = wire_factor(demand.collective, groups.ranks[spread.key], nodes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wire = np.where(best > 0, spread.size * factor / best, 0.0)
+        doubt = self._intervals(groups)[spread.key]
+        return Quote(
+            seconds=best,
+            low=best / doubt,
+            high=best * doubt,
+            tier=tier,
+            nodes=nodes,
+            wire=wire,
+            algorithm=tuple(ALGORITHMS[spread.choices[i].algorithm].title for i in picked),
+            protocol=tuple(spread.choices[i].protocol for i in picked),
+        )
+
+    def _spread(self, demand: Demand) -> _Spread:
+        """Return the demand flattened, its distinct groups, and their lines."""
+        size, ranks, stride = np.broadcast_arrays(demand.size, demand.ranks, demand.stride)
+        flat_ranks = np.maximum(ranks.astype(np.int64).ravel(), 1)
+        flat_stride = np.maximum(stride.astype(np.int64).ravel(), 1)
+        base = int(flat_stride.max(initial=1)) + 1
+        codes, key = np.unique(flat_ranks * base + flat_stride, return_inverse=True)
+        groups = gather(
+            self.system,
+            self._used,
+            self.placement or packed(self.system.chips),
+            codes // base,
+            codes % base,
+            concurrent=demand.concurrent,
+        )
+        choices = self._choices(groups, demand.collective)
+        flat_size = size.astype(np.float64).ravel()
+        return _Spread(size.shape, flat_size, key.ravel(), groups, choices)
+
+    def _cheapest(self, spread: _Spread) -> tuple[Floats, Ints]:
+        """Return the least seconds of each operation and the index of the choice that gives it."""
+        best = np.full(spread.size.shape, np.inf)
+        picked = np.zeros(spread.size.shape, dtype=np.int64)
+        for index, choice in enumerate(spread.choices):
+            seconds = choice.start[spread.key] + choice.slope[spread.key] * spread.size
+            better = seconds < best
+            best[better] = seconds[better]
+            picked[better] = index
+        if not np.isfinite(best).all():
+            worst = int(np.flatnonzero(~np.isfinite(best))[0])
+            groups, key = spread.groups, spread.key[worst]
+            raise UsageError(
+                f"{self.algorithm} cannot serve {groups.ranks[key]:.0f} ranks on "
+                f"{groups.nodes[key]:.0f} node(s) of {self.system.name} with {self._used.title} "
+                f"{self._used.version}; use --algorithm auto"
+            )
+        return best, picked
+
+    def _choices(self, groups: Groups, collective: Collective) -> list[Choice]:
+        """Return every line on the menu, infinite where its algorithm does not exist."""
+        first = inner_tiers(self.system)
+        network = self._used.network(self.system.tiers[first].link) if self._crosses else None
+        alone = groups.ranks < 2
+        choices = []
+        for name in menu(self._used, collective, self.algorithm):
+            algorithm = ALGORITHMS[name]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                work = algorithm.work(groups, collective)
+            for platform, here in self._platforms(groups):
+                allowed = algorithm.allowed(groups, platform.smallest_in_switch) & here
+                for line in _lines(algorithm, platform):
+                    start, slope, tier = _draw(work, groups, line, network, algorithm)
+                    start = np.where(alone, 0.0, np.where(allowed, start, np.inf))
+                    slope = np.where(alone, 0.0, np.where(allowed, slope, np.inf))
+                    if np.isfinite(start).any():
+                        choices.append(Choice(name, line.protocol, start, slope, tier))
+        return choices
+
+    @property
+    def _crosses(self) -> bool:
+        """Whether the system has a network between nodes."""
+        return inner_tiers(self.system) < len(self.system.tiers)
+
+    def _platforms(self, groups: Groups) -> list[tuple[Platform, np.ndarray]]:
+        """Return the platform of every inner tier, with the groups that it serves."""
+        tiers = self.system.tiers
+        if not tiers:
+            return [(self._used.platforms["default"], np.ones(len(groups.ranks), dtype=np.bool_))]
+        indices = np.unique(groups.inner)
+        return [(self._used.platform(tiers[i].link), groups.inner == i) for i in indices]
+
+    def _intervals(self, groups: Groups) -> Floats:
+        """Return the factor by which a price may be off, per group."""
+        doubt = np.ones(len(groups.ranks))
+        for platform, here in self._platforms(groups):
+            doubt[here] = platform.interval
+        if self._crosses:
+            link = self.system.tiers[inner_tiers(self.system)].link
+            doubt = np.where(groups.nodes > 1, self._used.network(link).interval, doubt)
+        return np.where(groups.ranks > 1, doubt, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """A demand laid out: sizes, the index of each one's group, the groups and the lines."""
+
+    shape: tuple[int, ...]
+    size: Floats
+    key: Ints
+    groups: Groups
+    choices: list[Choice]
+
+
+def _lines(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
+    """Return the constants that apply; without a switch that reduces, those of a ring."""
+    if algorithm.lines == "exchange":
+        return platform.exchange
+    if algorithm.lines == "in_switch":
+        return platform.in_switch or platform.ring
+    return platform.ring
+
+
+def _draw(
+    work: Work, groups: Groups, line: Line, network: Network | None, algorithm: Algorithm
+) -> tuple[Floats, Floats, Ints]:
+    """Return start (seconds), slope (seconds per byte) and limiting tier of one line."""
+    hop = outside = 0.0
+    if network is not None:
+        pipelined = algorithm.lines == "in_switch"
+        hop = network.pipelined_hop if pipelined else network.hop[line.protocol]
+        outside = network.fraction[line.protocol]
+    start = line.base + work.inner_steps * line.step
+    start = start + work.outer_steps * (hop + groups.outer_latency)
+    inner = work.inner_seconds / line.fraction
+    outer = work.outer_seconds / outside if outside else np.zeros_like(inner)
+    tier = np.where(outer > inner, groups.outer, groups.inner)
+    return start, np.maximum(inner, outer), tier

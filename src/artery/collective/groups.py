@@ -1,0 +1,219 @@
+"""The groups of a demand on a system: who sits where, and how fast the links between are.
+
+Everything is an array over unique (ranks, stride) pairs; a demand of 100,000 operations has a
+few dozen of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from artery.collective.arrays import Flags, Floats, Ints
+from artery.collective.library import Library
+from artery.collective.placement import Placement, Spread
+from artery.core.system import System, Tier
+
+_NETWORKS = frozenset(
+    {"infiniband", "ethernet", "roce", "efa", "slingshot", "omni-path", "tcp", "network"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of chips and the links that they use.
+
+    ``ranks`` members on ``nodes`` nodes (scale-up domains), ``fullest`` in the fullest of them
+    and ``fewest`` in the emptiest. ``inner`` is the index of the tier that joins the members of
+    a node, ``inner_rate`` what one of them sends over it (B/s, what the link reaches),
+    ``pair_rate`` what it sends to one other. ``outer`` is the index of the tier between nodes
+    that limits the group (-1 inside one node), ``node_rate`` what the group sends out of its
+    emptiest node, ``outer_pair`` what one chip sends out at most, ``exchange`` the seconds that
+    all-to-all spends between nodes per byte of size, ``outer_latency`` one way across the outermost tier. ``torus`` flags groups on a
+    torus, whose dimension sizes are ``dims`` (1 where the group does not extend).
+    """
+
+    ranks: Floats
+    nodes: Floats
+    fullest: Floats
+    fewest: Floats
+    inner: Ints
+    inner_rate: Floats
+    pair_rate: Floats
+    outer: Ints
+    node_rate: Floats
+    outer_pair: Floats
+    exchange: Floats
+    outer_latency: Floats
+    in_switch: Flags
+    sharp: Flags
+    torus: Flags
+    dims: Floats
+
+
+def is_network(tier: Tier, system: System) -> bool:
+    """Whether ``tier`` lies between nodes: its links are a network's, or it outgrows a node."""
+    if tier.link.kind in _NETWORKS:
+        return True
+    scale_up = tier.link.kind.startswith(("nvlink", "xgmi", "ici", "infinity", "ualink"))
+    return tier.chips > system.chips_per_node and not scale_up
+
+
+def inner_tiers(system: System) -> int:
+    """Return how many of the system's tiers, innermost first, lie within a scale-up domain."""
+    inside = [not is_network(tier, system) for tier in system.tiers]
+    return inside.index(False) if False in inside else len(inside)
+
+
+def place(
+    system: System, placement: Placement, ranks: Ints, stride: Ints, *, concurrent: bool
+) -> list[Spread]:
+    """Return the spread over the node and then over the domain of every network tier."""
+    count = inner_tiers(system)
+    node = system.tiers[count - 1].chips if count else 1
+    sizes = [node, *(tier.chips for tier in system.tiers[count:])]
+    return [placement(ranks, stride, size, concurrent) for size in sizes]
+
+
+def gather(
+    system: System,
+    library: Library,
+    placement: Placement,
+    ranks: Ints,
+    stride: Ints,
+    *,
+    concurrent: bool,
+) -> Groups:
+    """Return the groups of ``ranks`` chips ``stride`` apart, as arrays of that shape."""
+    spreads = place(system, placement, ranks, stride, concurrent=concurrent)
+    node = spreads[0]
+    inner = _inner_tier(system, node, stride)
+    capacity, tiers = _capacities(system, library, spreads, concurrent=concurrent)
+    outside = node.domains > 1
+    tightest = capacity.argmin(axis=0) if len(capacity) else np.zeros(len(ranks), np.int64)
+    node_rate = capacity.min(axis=0) if len(capacity) else np.full(len(ranks), np.inf)
+    return Groups(
+        ranks=ranks.astype(np.float64),
+        nodes=node.domains,
+        fullest=node.fullest,
+        fewest=node.fewest,
+        inner=inner,
+        inner_rate=_inner_rate(system, inner, node, stride, concurrent=concurrent),
+        pair_rate=_by_tier(system, inner, [t.pair * t.link.efficiency for t in system.tiers]),
+        outer=np.where(outside, tightest + tiers, -1),
+        node_rate=np.where(outside, node_rate, np.inf),
+        outer_pair=_outer(system, spreads, tiers, [t.pair * t.link.efficiency for t in system.tiers]),
+        exchange=_exchange(ranks, spreads, capacity),
+        outer_latency=_outer(system, spreads, tiers, [t.latency for t in system.tiers]),
+        in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
+        sharp=_sharp(system, spreads, tiers),
+        torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
+        dims=_dims(system, ranks, stride),
+    )
+
+
+def _by_tier(system: System, index: Ints, values: list[float] | list[bool]) -> Floats:
+    """Return ``values`` of the tiers picked by ``index``; zero in a system without tiers."""
+    if not system.tiers:
+        return np.zeros(len(index))
+    return np.asarray(values, dtype=np.float64)[index]
+
+
+def _inner_tier(system: System, node: Spread, stride: Ints) -> Ints:
+    """Return the innermost tier that holds a group's members of one node."""
+    extent = (node.fullest - 1) * stride + 1
+    index = np.zeros(len(stride), dtype=np.int64)
+    for tier in system.tiers[: max(inner_tiers(system) - 1, 0)]:
+        # A group whose extent does not divide the domain may straddle two of them.
+        straddles = (extent > tier.chips) | (tier.chips % np.maximum(extent, 1) > 0)
+        index += straddles & (extent > 1)
+    return index
+
+
+def _inner_rate(
+    system: System, inner: Ints, node: Spread, stride: Ints, *, concurrent: bool
+) -> Floats:
+    """Return what one chip sends to the others of its group in its node, in B/s."""
+    rate = np.full(len(inner), np.inf)
+    for index, tier in enumerate(system.tiers[: inner_tiers(system)]):
+        here = inner == index
+        free = np.full(len(inner), tier.bandwidth if concurrent else tier.burst)
+        if tier.ring:
+            members = np.clip(np.ceil(node.fullest).astype(np.int64), 0, len(tier.ring) - 1)
+            rings = np.asarray(tier.ring, dtype=np.float64)[members]
+            # Rings are known for neighbours; others share the tier with groups of their own.
+            spaced = np.minimum(rings, tier.bandwidth) if concurrent else rings
+            free = np.where(stride == 1, rings, spaced)
+        rate = np.where(here & (node.fullest > 1), free * tier.link.efficiency, rate)
+    return rate
+
+
+def _capacities(
+    system: System, library: Library, spreads: list[Spread], *, concurrent: bool
+) -> tuple[Floats, int]:
+    """Return what a group sends out of one lower domain, by network tier, and the first one.
+
+    Groups that run together share a tier evenly; one that runs alone may use all the cards of
+    its members, up to what the whole domain has. Tiers that a group does not cross count as
+    infinite.
+    """
+    first = inner_tiers(system)
+    below = system.tiers[first - 1].chips if first else 1
+    rows = []
+    for lower, tier in zip(spreads, system.tiers[first:], strict=False):
+        network = library.network(tier.link)
+        whole = below * tier.bandwidth * tier.link.efficiency
+        if network.cap is not None:
+            whole = min(whole, network.cap * below / max(system.chips_per_node, 1))
+        shared = np.where(lower.fewest > 1, network.shared, 1.0)
+        share = lower.fewest / below if concurrent else np.ones_like(lower.fewest)
+        alone = lower.fewest * tier.burst * tier.link.efficiency
+        rate = np.minimum(whole * share, alone) * shared
+        rows.append(np.where(lower.domains > 1, rate, np.inf))
+        below = tier.chips
+    return np.array(rows).reshape(len(rows), len(spreads[0].domains)), first
+
+
+def _exchange(ranks: Ints, spreads: list[Spread], capacity: Floats) -> Floats:
+    """Return seconds per byte that all-to-all spends between nodes.
+
+    The d members in a domain send d·(n-d)/n of their size out of it: time is the largest over
+    the tiers of that over the domain's capacity.
+    """
+    worst = np.zeros(len(ranks))
+    for lower, rate in zip(spreads, capacity, strict=False):
+        sent = lower.fewest * (ranks - lower.fewest) / ranks
+        worst = np.maximum(worst, np.where(lower.domains > 1, sent / rate, 0.0))
+    return worst
+
+
+def _outer(system: System, spreads: list[Spread], first: int, values: list[float]) -> Floats:
+    """Return ``values`` of the outermost tier that each group crosses; zero inside one node."""
+    picked = np.zeros(len(spreads[0].domains))
+    for lower, value in zip(spreads, values[first:], strict=False):
+        picked = np.where(lower.domains > 1, value, picked)
+    return picked
+
+
+def _sharp(system: System, spreads: list[Spread], first: int) -> Flags:
+    """Whether every network tier that a group crosses reduces in its switches."""
+    able = np.asarray(spreads[0].domains > 1)
+    for lower, tier in zip(spreads, system.tiers[first:], strict=False):
+        able &= (lower.domains == 1) | (tier.reduction == "sharp")
+    return able
+
+
+def _dims(system: System, ranks: Ints, stride: Ints) -> Floats:
+    """Return how far a group extends along each dimension of the torus (one row each)."""
+    torus = next((tier for tier in system.tiers if tier.kind == "torus"), None)
+    sizes = torus.dims if torus is not None else ()
+    extents = np.ones((max(len(sizes), 1), len(ranks)))
+    below = np.ones(len(ranks))
+    for axis, size in enumerate(sizes):
+        # Members lie at multiples of the stride below ranks·stride.
+        reach = np.ceil(ranks * stride / below)
+        gap = np.maximum(stride / below, 1.0)
+        extents[axis] = np.clip(np.ceil(np.minimum(reach, size) / gap), 1.0, size)
+        below = below * size
+    return extents

@@ -1,0 +1,113 @@
+"""What a communication library adds to the links: records filled from the catalog.
+
+An operation costs ``base + steps·step + bytes / (rate·fraction)``, where the rate is what the
+links reach. A library has several ways (protocols) with different constants, and takes the
+fastest: NCCL's LL and LL128 send flags with the data (fast start, part of the bandwidth),
+Simple fills large buffers. The lower envelope of these lines is the curve that nccl-tests
+measures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from artery.core.link import Link
+from artery.core.source import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One protocol at one buffer size.
+
+    ``base`` is seconds per operation (launch and synchronisation), ``step`` seconds per step
+    between chips of one node, hardware included; ``fraction`` is the share of what the link
+    reaches in large transfers.
+    """
+
+    protocol: str
+    base: float
+    step: float
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Constants of one generation of links inside the node.
+
+    ``ring`` are the lines of algorithms in which chips pass data on (ring, tree, chains),
+    ``exchange`` those of grouped send/receive, ``in_switch`` those of reduction in the switch
+    (empty: the library has none there), used by groups of at least ``smallest_in_switch``.
+    ``interval`` is the half-width of the 80 % interval of a price, as a factor above one.
+    """
+
+    name: str
+    ring: tuple[Line, ...]
+    exchange: tuple[Line, ...]
+    in_switch: tuple[Line, ...] = ()
+    smallest_in_switch: int = 3
+    interval: float = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Constants of one kind of network between nodes.
+
+    ``hop`` maps a protocol to the seconds that one step between nodes costs above the hardware
+    latency (proxy thread, network card, memory fences); ``fraction`` maps a protocol to the
+    share of the bandwidth it leaves. ``pipelined_hop`` is the same for one level of a tree of
+    in-switch reductions, which moves large buffers. ``cap`` bounds a node in B/s (the kernel's
+    TCP), ``shared`` is the share that is left when several chips use it.
+    """
+
+    name: str
+    hop: Mapping[str, float]
+    fraction: Mapping[str, float]
+    pipelined_hop: float
+    cap: float | None = None
+    shared: float = 1.0
+    interval: float = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A communication library of one version.
+
+    ``platforms`` and ``networks`` are looked up by the name of a link, then by the beginning of
+    its name, then by its kind, then as ``default``.
+    """
+
+    name: str
+    title: str
+    version: str
+    platforms: Mapping[str, Platform]
+    networks: Mapping[str, Network]
+    provenance: Provenance = field(default_factory=dict)
+
+    def platform(self, link: Link) -> Platform:
+        """Return the constants for groups inside a node joined by ``link``."""
+        return self.platforms[_match(link, self.platforms)]
+
+    def network(self, link: Link) -> Network:
+        """Return the constants for steps between nodes over ``link``."""
+        return self.networks[_match(link, self.networks)]
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The version as numbers: (2, 27)."""
+        return release(self.version)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return ``2.27.7`` as (2, 27, 7); raises ``ValueError`` for anything else."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def _match(link: Link, table: Mapping[str, object]) -> str:
+    """Return the key of ``table`` that fits ``link`` best."""
+    if link.name in table:
+        return link.name
+    heads = [key for key in table if link.name.startswith(key)]
+    if heads:
+        return max(heads, key=len)
+    return link.kind if link.kind in table else "default"

@@ -1,0 +1,64 @@
+"""Which algorithms a library chooses from, by collective and version.
+
+NCCL: ``src/graph/tuning.cc`` and release notes. All-reduce: ring, tree (2.4), NVLS in one node
+(2.17), NVLSTree over several (2.18). All-gather and reduce-scatter: ring, NVLS (2.17), PAT with
+one chip per node (2.23). Broadcast and reduce: ring only. All-to-all and send/receive: grouped
+point-to-point messages. There is no halving-doubling. CollNet (SHARP) must be switched on
+(``NCCL_COLLNET_ENABLE=1`` and its plugin), so it is on the menu of ``best``, not of ``auto``.
+
+RCCL: ring and tree. gloo: ring and halving-doubling. XLA on TPUs: by dimension of the torus.
+"""
+
+from __future__ import annotations
+
+from artery.collective.algorithms import serving
+from artery.collective.library import Library, release
+from artery.core.pricing import Collective
+from artery.errors import UnknownNameError, UsageError
+
+_SINCE: dict[str, dict[str, str]] = {
+    "nccl": {
+        "ring": "0",
+        "tree": "2.4",
+        "nvls": "2.17",
+        "nvls_tree": "2.18",
+        "pat": "2.23",
+        "grouped": "2.7",
+        "sendrecv": "2.7",
+    },
+    "rccl": {"ring": "0", "tree": "2.4", "grouped": "0", "sendrecv": "0"},
+    "gloo": {"ring": "0", "halving_doubling": "0", "grouped": "0", "sendrecv": "0"},
+    "ici": {"torus": "0", "sendrecv": "0"},
+}
+"""By library: the first version that has an algorithm."""
+
+
+def menu(library: Library, collective: Collective, algorithm: str = "auto") -> tuple[str, ...]:
+    """Return the names of the algorithms to take the fastest of.
+
+    ``auto`` is the menu of ``library`` at its version, ``best`` everything that is implemented;
+    any other name stands for itself. Raises :class:`artery.errors.UnknownNameError` for a name
+    that is no algorithm and :class:`artery.errors.UsageError` for one that does not do
+    ``collective``.
+    """
+    able = serving(collective)
+    if algorithm == "best":
+        return able
+    if algorithm == "auto":
+        since = _SINCE[library.name]
+        return tuple(
+            name for name in able if name in since and release(since[name]) <= library.release
+        )
+    if algorithm not in able:
+        _refuse(algorithm, collective, able)
+    return (algorithm,)
+
+
+def _refuse(algorithm: str, collective: Collective, able: tuple[str, ...]) -> None:
+    from artery.collective.algorithms import ALGORITHMS
+
+    if algorithm not in ALGORITHMS:
+        raise UnknownNameError("algorithm", algorithm, ("auto", "best", *ALGORITHMS))
+    raise UsageError(
+        f"{algorithm} does not do {collective}; use auto, best or one of {', '.join(able)}"
+    )

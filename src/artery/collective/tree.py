@@ -1,0 +1,49 @@
+"""Double binary trees between nodes, a chain inside each.
+
+Sanders, Speck and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+scan", Parallel Computing 2009; NCCL since 2.4. Each of two trees carries half the data, and a
+node that is inside one tree is a leaf of the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artery.collective.arrays import Floats
+from artery.collective.groups import Groups
+from artery.collective.work import Work
+
+
+def tree_share(nodes: Floats) -> Floats:
+    """Return what the busiest node sends in an all-reduce over two trees, per byte of size.
+
+    A node inside a tree sends half the size up and half to each of two children; as a leaf of
+    the other tree it sends another half up: 2 in all. Over two nodes each tree is one edge, so
+    a node sends its half up in one tree and down in the other: 1, which is why bus bandwidth
+    may show almost twice the rate of the network cards. Over three the busiest sends 3/2.
+    """
+    return np.asarray(np.clip(nodes / 2.0, 0.0, 2.0) * (nodes > 1))
+
+
+def tree_depth(nodes: Floats) -> Floats:
+    """Return the levels that data climbs over ``nodes`` nodes: log2, rounded up."""
+    return np.asarray(np.ceil(np.log2(np.maximum(nodes, 1.0))))
+
+
+def tree(groups: Groups) -> Work:
+    """Return the work of an all-reduce: up the trees and down again.
+
+    Steps: twice the depth between nodes, and twice the chain of m-1 chips inside one. A chip of
+    the chain passes the size on upwards and downwards (only once where the chain is two ends).
+    """
+    chain = groups.fullest - 1
+    inner = np.where(groups.fullest > 2, 2.0, np.where(groups.fullest > 1, 1.0, 0.0))
+    outer = tree_share(groups.nodes)
+    return Work(
+        inner_steps=2 * chain,
+        outer_steps=2 * tree_depth(groups.nodes),
+        inner_bytes=inner,
+        outer_bytes=outer,
+        inner_seconds=inner / groups.inner_rate,
+        outer_seconds=outer / groups.node_rate,
+    )
