@@ -59,7 +59,8 @@ def _depth(w: Workload, p: Plans) -> Mask:
     chunks = np.maximum(p.pp * p.vpp, 1)
     per_chunk = np.ceil(w.depth / chunks)
     missing = chunks * per_chunk - w.depth
-    return (chunks <= max(w.depth, 1)) & (missing < np.maximum(p.pp, 1))
+    ends = np.where(p.vpp > 1, 2, 0)  # embedding and head may take a chunk's place, as in NeMo
+    return (chunks <= max(w.depth, 1) + ends) & (missing < np.maximum(p.pp, 1))
 
 
 def _interleave(_: Workload, p: Plans) -> Mask:
