@@ -39,7 +39,7 @@ class Whole(click.ParamType[int]):
 
 _DEGREE: Final = Whole(10_000_000)
 _BATCH: Final = Whole(1_000_000_000)
-_OVERLAPS: Final = ("dp", "tp", "pp", "ep")
+_OVERLAPS: Final = ("dp", "tp", "pp", "cp", "ep")
 
 
 def _overlap(
@@ -112,7 +112,7 @@ _FLAGS: Final = (
         "--overlap",
         metavar="KINDS",
         callback=_overlap,
-        help="Communication hidden behind compute: dp,tp,pp,ep or none.",
+        help="Communication hidden behind compute: dp,tp,pp,cp,ep or none.",
     ),
     click.option("--framework", metavar="NAME", help="Framework profile of the catalog."),
     click.option("--optimizer", metavar="NAME", help="Optimizer: adam, sgd, ..."),

@@ -1,0 +1,224 @@
+"""``scale``: the same job on more and more chips, and what holds each size back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from artery.answers.plan import plan
+from artery.answers.result import PlanAnswer, PlanResult
+from artery.catalog.systems import parse_spec
+from artery.cloud.failures import RSC_1, FailureRate
+from artery.errors import InputError, UsageError
+
+Mode = Literal["strong", "weak"]
+Break = Literal["memory", "link", "latency", "bubble", "batch", "compute"]
+
+WORTH_NAMING: Final = 0.1
+"""Assumed: a tenth of the step, from which on something other than compute holds a job back."""
+
+_COMMUNICATION: Final = ("tp", "pp", "cp", "ep", "dp")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePoint:
+    """One size of the job.
+
+    ``result`` is the best plan, ``None`` where there is none; then ``reason`` says why.
+    ``speedup`` counts samples per second against the smallest count that fits in this mode,
+    ``efficiency`` is the speed-up over the ratio of the counts, ``exposed_comm_fraction`` the
+    share of the step that communication takes, ``amdahl_speedup`` is against one chip.
+    ``breaks`` names what holds this size back, ``failures_per_day`` the node failures to expect.
+    """
+
+    chips: int
+    mode: Mode
+    global_batch: int | None
+    result: PlanResult | None
+    reason: str | None
+    breaks: Break
+    failures_per_day: float
+    speedup: float | None = None
+    efficiency: float | None = None
+    exposed_comm_fraction: float | None = None
+    amdahl_speedup: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleAnswer:
+    """The points by mode and count, what they are counted against, and the failure rate used.
+
+    ``reference`` maps each mode to the smallest count that fits, ``batch_per_chip`` is that of
+    weak scaling.
+    """
+
+    model: str
+    system: str
+    points: tuple[ScalePoint, ...]
+    reference: Mapping[Mode, int | None]
+    global_batch: int
+    batch_per_chip: float
+    parallel_fraction: float | None
+    failure_rate: FailureRate
+    warnings: tuple[str, ...] = ()
+
+
+def scale(
+    model: str,
+    on: str,
+    chips: Sequence[int],
+    *,
+    parallel_fraction: float | None = None,
+    **options: Any,  # noqa: ANN401 (the options of plan)
+) -> ScaleAnswer:
+    """Return strong and weak scaling of ``model`` over the counts in ``chips``.
+
+    Each point is the best plan at that count. Strong scaling keeps the global batch (the given
+    one, else the largest count's), weak scaling the batch per chip that the largest count has.
+    ``options`` are those of ``plan``; any number of chips in ``on`` is replaced.
+
+    Raises:
+        UsageError: no counts, or a fraction outside 0 to 1.
+        InputError: wrong input to ``plan`` at every count.
+    """
+    counts = sorted(set(chips))
+    if not counts or counts[0] < 1:
+        raise UsageError("--chips needs counts from 1 up, for example 1,8,64")
+    if parallel_fraction is not None and not 0 <= parallel_fraction <= 1:
+        raise UsageError(f"--parallel-fraction {parallel_fraction:g} must be from 0 to 1")
+    ask = _asker(model, parse_spec(on).name, options)
+    largest, batch = _largest(ask, counts, options.get("global_batch"))
+    per_node = largest.system.chips_per_node
+    rows: dict[Mode, list[ScalePoint]] = {
+        "strong": [_point(ask, "strong", n, batch, per_node) for n in counts],
+        "weak": [_point(ask, "weak", n, batch * n // counts[-1], per_node) for n in counts],
+    }
+    points = [point for row in rows.values() for point in _compared(row, parallel_fraction)]
+    return ScaleAnswer(
+        model=largest.workload.name,
+        system=largest.system.name,
+        points=tuple(points),
+        reference={mode: _chips(_smallest(row)) for mode, row in rows.items()},
+        global_batch=batch,
+        batch_per_chip=batch / counts[-1],
+        parallel_fraction=parallel_fraction,
+        failure_rate=RSC_1,
+        warnings=largest.warnings,
+    )
+
+
+def amdahl_speedup(parallel_fraction: float, chips: float) -> float:
+    """Return 1/((1-P)+P/N), the speed-up over one chip of work of which ``P`` is parallel.
+
+    Amdahl 1967. It rises with N and approaches 1/(1-P); it knows no cost that grows with N.
+
+    >>> round(amdahl_speedup(0.9, 8), 2), round(amdahl_speedup(0.9, 1024), 2)
+    (4.71, 9.91)
+    """
+    return 1 / ((1 - parallel_fraction) + parallel_fraction / chips)
+
+
+_Ask = Callable[[int, int | None], PlanAnswer]
+
+
+def _asker(model: str, name: str, options: dict[str, Any]) -> _Ask:
+    """Return ``plan`` as a function of the count and the batch, each pair asked once."""
+    known: dict[tuple[int, int | None], PlanAnswer] = {}
+
+    def ask(count: int, batch: int | None) -> PlanAnswer:
+        key = (count, batch)
+        if key not in known:
+            known[key] = plan(model, f"{name}:{count}", **{**options, "global_batch": batch})
+        return known[key]
+
+    return ask
+
+
+def _largest(ask: _Ask, counts: list[int], batch: int | None) -> tuple[PlanAnswer, int]:
+    """Return the answer at the largest count that has a plan, and the global batch there."""
+    first: InputError | None = None
+    for count in reversed(counts):
+        try:
+            answer = ask(count, batch)
+        except InputError as error:
+            first = first or error
+            continue
+        return answer, answer.plans[0].plan.global_batch
+    raise first or UsageError("no count was asked")
+
+
+def _point(ask: _Ask, mode: Mode, count: int, batch: int, per_node: int) -> ScalePoint:
+    """Return the best plan at one count, or why there is none."""
+    failures = RSC_1.per_day(-(-count // per_node))
+    if batch < 1:
+        return ScalePoint(count, mode, None, None, "less than one sample", "batch", failures)
+    try:
+        best = ask(count, batch).plans[0]
+    except InputError as error:
+        rule = error.problems[0].rule
+        return ScalePoint(count, mode, batch, None, rule, "batch", failures)
+    exposed = _share(best, _COMMUNICATION)
+    return ScalePoint(
+        chips=count,
+        mode=mode,
+        global_batch=batch,
+        result=best,
+        reason=None,
+        breaks=_breaks(best, exposed),
+        failures_per_day=failures,
+        exposed_comm_fraction=exposed,
+    )
+
+
+def _breaks(best: PlanResult, exposed: float) -> Break:
+    """Name what holds a plan back: memory, else communication or the bubble if they matter.
+
+    Communication waits for bandwidth if more of it would help with at least half of what is
+    exposed (minus d log time / d log bandwidth, summed over the network), else for latency.
+    """
+    if best.fits == "no":
+        return "memory"
+    bubble = _share(best, ("bubble",))
+    if max(exposed, bubble) < WORTH_NAMING:
+        return "compute"
+    if bubble > exposed:
+        return "bubble"
+    helped = -sum(
+        lever.elasticity or 0.0
+        for lever in best.levers
+        if lever.kind == "resource"
+        and lever.name.endswith("bandwidth")
+        and not lever.name.startswith("memory")
+    )
+    return "link" if helped >= exposed / 2 else "latency"
+
+
+def _share(best: PlanResult, parts: Sequence[str]) -> float:
+    root = best.time.root
+    return sum(child.value for child in root.children if child.name in parts) / root.value
+
+
+def _smallest(row: list[ScalePoint]) -> ScalePoint | None:
+    """Return the point at the smallest count whose plan fits."""
+    fitting = (point for point in row if point.result is not None and point.result.fits != "no")
+    return next(fitting, None)
+
+
+def _chips(point: ScalePoint | None) -> int | None:
+    return None if point is None else point.chips
+
+
+def _compared(row: list[ScalePoint], fraction: float | None) -> list[ScalePoint]:
+    """Return the points of one mode with speed-up and efficiency against the smallest."""
+    base = _smallest(row)
+    compared = []
+    for point in row:
+        law = None if fraction is None else amdahl_speedup(fraction, point.chips)
+        known = replace(point, amdahl_speedup=law)
+        if base is not None and base.result and point.result and point.result.fits != "no":
+            speedup = point.result.samples_per_s / base.result.samples_per_s
+            efficiency = speedup * base.chips / point.chips
+            known = replace(known, speedup=speedup, efficiency=efficiency)
+        compared.append(known)
+    return compared

@@ -1,0 +1,85 @@
+"""``artery scale``: the same job on more and more chips."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.flags import from_option, plan_flags, request
+from artery.cli.options import set_option, shared_options
+from artery.report.words import Language
+
+_LARGEST = 4_000_000
+
+
+def _counts(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+    """Read ``1,8,64`` as counts of chips."""
+    words = [word.strip() for word in value.split(",")]
+    counts = [int(word) for word in words if word.isascii() and word.isdigit() and len(word) < 10]
+    if len(counts) < len(words) or not all(1 <= count <= _LARGEST for count in counts):
+        message = f'"{value}" must be counts from 1 to {_LARGEST:,}, for example 1,8,64,1024'
+        raise click.BadParameter(message, context, parameter)
+    return tuple(counts)
+
+
+@click.command("scale")
+@click.argument("model", metavar="MODEL", required=False)
+@from_option
+@click.option(
+    "--chips",
+    default="1,8,64,512,4096",
+    show_default=True,
+    metavar="COUNTS",
+    callback=_counts,
+    help="Numbers of chips, with commas.",
+)
+@click.option(
+    "--parallel-fraction",
+    type=click.FloatRange(0, 1),
+    metavar="P",
+    help="Add Amdahl's 1/((1-P)+P/N).",
+)
+@plan_flags
+@set_option
+@shared_options
+def command(
+    *,
+    model: str | None,
+    on: str | None,
+    saved: str | None,
+    chips: tuple[int, ...],
+    parallel_fraction: float | None,
+    as_json: bool,
+    lang: Language,
+    out: str,
+    **flags: object,
+) -> None:
+    """Say how a job scales from one chip up, and what holds each size back.
+
+    \b
+    Examples:
+      artery scale llama3-8b --on dgx-h100 --chips 8,64,512,4096
+      artery scale resnet50 --on ethernet-10g --chips 1,2,4,8,16 --global-batch 256
+      artery scale resnet50 --on dgx-1v --chips 1,8,1024 --parallel-fraction 0.9
+
+    Strong scaling keeps the global batch, weak scaling the batch per chip; each point is the
+    best plan at that count. Speed-up is against the smallest count that fits. Any :CHIPS of
+    the system is ignored.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    asked = request(model, on, saved, flags)
+    from artery.answers.scale import scale
+
+    answer = scale(
+        asked.model, asked.on, chips, parallel_fraction=parallel_fraction, **asked.options
+    )
+    if as_json:
+        from artery.report.files import write_whole
+        from artery.report.json import document
+        from artery.report.scale import scale_payload
+
+        given = {**asked.document(), "chips": chips, "parallel_fraction": parallel_fraction}
+        write_whole(out, document("scale", scale_payload(answer, given)))
+    else:
+        from artery.report.scale import scale_drawing
+        from artery.report.terminal import deliver
+
+        deliver(scale_drawing(answer, lang, asked.typed()), out)
