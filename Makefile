@@ -4,6 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 
 .DEFAULT_GOAL := help
 .PHONY: help plan test check fix bench accuracy docs
@@ -26,9 +27,9 @@ check: $(READY) ## style, types, layers, sizes, duplicates, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m checks.sizes
-	$(BIN)/pylint --disable=all --enable=duplicate-code --score=n src checks docs_build
+	$(BIN)/pylint --disable=all --enable=duplicate-code --score=n $(PRODUCT)
 	$(BIN)/codespell
 
 fix: $(READY) ## repair style, rewrite the list of frozen flags
