@@ -10,22 +10,9 @@ import pytest
 import artery
 
 
-def test_the_public_names_are_these() -> None:
-    assert artery.__all__ == [
-        "ArteryError",
-        "InfeasibleError",
-        "InputError",
-        "ThresholdError",
-        "UnknownNameError",
-        "UsageError",
-        "__version__",
-        "doctor",
-        "expect",
-        "explain",
-        "plan",
-        "scale",
-        "tour",
-    ]
+def test_the_public_names_are_sorted_and_each_has_a_home() -> None:
+    assert sorted(artery.__all__) == artery.__all__
+    assert set(artery.__all__) == {*artery._HOMES, "__version__"}
 
 
 @pytest.mark.parametrize("name", artery.__all__)

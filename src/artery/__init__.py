@@ -13,7 +13,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from artery.answers.doctor import doctor as doctor
+    from artery.answers.doctor import doctor
+    from artery.answers.expect import expect
+    from artery.answers.explain import explain
+    from artery.answers.plan import plan
+    from artery.answers.scale import scale
+    from artery.answers.tour import tour
+    from artery.errors import (
+        ArteryError,
+        InfeasibleError,
+        InputError,
+        ThresholdError,
+        UnknownNameError,
+        UsageError,
+    )
+
+    __version__: str
+
+__all__ = [
+    "ArteryError",
+    "InfeasibleError",
+    "InputError",
+    "ThresholdError",
+    "UnknownNameError",
+    "UsageError",
+    "__version__",
+    "doctor",
+    "expect",
+    "explain",
+    "plan",
+    "scale",
+    "tour",
+]
 
 _HOMES: Final = {
     "ArteryError": "artery.errors",
@@ -29,11 +60,7 @@ _HOMES: Final = {
     "scale": "artery.answers.scale",
     "tour": "artery.answers.tour",
 }
-"""Where each public name lives."""
-
-__all__ = [  # noqa: PLE0604 (the table above is the one list)
-    *sorted([*_HOMES, "__version__"])
-]
+"""Where each public name lives; the block above tells type checkers the same."""
 
 
 def __getattr__(name: str) -> object:
