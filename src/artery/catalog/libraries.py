@@ -41,6 +41,7 @@ class NetworkTable:
     fraction: Mapping[str, Ratio]
     pipelined_hop: Seconds
     interval: Ratio
+    in_network: Ratio = 1.0
     cap: Rate | None = None
     shared: Ratio = 1.0
 
@@ -95,6 +96,7 @@ def _network(name: str, table: NetworkTable) -> Network:
         hop=table.hop,
         fraction=table.fraction,
         pipelined_hop=table.pipelined_hop,
+        in_network=table.in_network,
         cap=table.cap,
         shared=table.shared,
         interval=table.interval,

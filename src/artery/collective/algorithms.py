@@ -32,7 +32,8 @@ class Algorithm:
 
     ``work`` returns what it asks of the links, ``allowed`` for which groups it exists (given
     the smallest group that the platform reduces in the switch), ``lines`` names the constants
-    of the library that apply and ``title`` is its name in tables.
+    of the library that apply, ``title`` is its name in tables and ``in_network`` says that the
+    switches between nodes add.
     """
 
     title: str
@@ -40,9 +41,14 @@ class Algorithm:
     work: Callable[[Groups, Collective], Work]
     allowed: Callable[[Groups, int], Flags]
     lines: Lines = "ring"
+    in_network: bool = False
 
 
-def _flat(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001 - one shape for all
+def _anywhere(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001 - one shape for all
+    return np.ones_like(groups.torus)
+
+
+def _flat(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
     return ~groups.torus
 
 
@@ -73,27 +79,25 @@ def _on_torus(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
 
 ALGORITHMS: dict[str, Algorithm] = {
     "ring": Algorithm("Ring", _REDUCING | _CHAINED, ring, _flat),
-    "tree": Algorithm("Tree", frozenset({"all_reduce"}), lambda g, _: tree(g), _flat),
+    "tree": Algorithm("Tree", frozenset({"all_reduce"}), tree, _flat),
     "nvls": Algorithm("NVLS", _REDUCING, nvls, _in_node_switch, "in_switch"),
     "nvls_tree": Algorithm(
         "NVLSTree",
         frozenset({"all_reduce"}),
-        lambda g, _: nvls_tree(g),
+        nvls_tree,
         _in_every_node_switch,
         "in_switch",
     ),
-    "collnet": Algorithm("CollNet", _REDUCING, collnet, _in_network, "in_switch"),
+    "collnet": Algorithm("CollNet", _REDUCING, collnet, _in_network, "in_switch", in_network=True),
     "pat": Algorithm("PAT", frozenset({"all_gather", "reduce_scatter"}), pat, _one_per_node),
     "hierarchical": Algorithm("Hierarchical", _REDUCING, hierarchical, _across),
     "halving_doubling": Algorithm("HalvingDoubling", _REDUCING, halving_doubling, _flat),
-    "grouped": Algorithm(
-        "Grouped", frozenset({"alltoall"}), lambda g, _: grouped(g), _flat, "exchange"
-    ),
+    "grouped": Algorithm("Grouped", frozenset({"alltoall"}), grouped, _flat, "exchange"),
     "sendrecv": Algorithm(
         "SendRecv",
         frozenset({"sendrecv"}),
-        lambda g, _: send_receive(g),
-        lambda g, _: np.ones_like(g.torus),
+        send_receive,
+        _anywhere,
         "exchange",
     ),
     "torus": Algorithm("Torus", _REDUCING | _CHAINED | {"alltoall"}, torus, _on_torus),

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from artery.collective.arrays import Floats, Ints
+from artery.collective.groups import Groups
+from artery.collective.work import Work
 from artery.core.pricing import Collective
 
 _RING_FACTORS: dict[Collective, float] = {
@@ -32,22 +34,24 @@ def bus_factor(collective: Collective, ranks: Ints | Floats) -> Floats:
     return np.asarray(np.where(n > 1.0, 1.0, 0.0))
 
 
-def wire_factor(collective: Collective, ranks: Ints | Floats, nodes: Ints | Floats) -> Floats:
-    """Return the bytes that one chip sends out of its node on average, per byte of size.
+def wire_factor(
+    collective: Collective, groups: Groups, work: Work, *, in_network: bool = False
+) -> Floats:
+    """Return the bytes that one chip puts on the wires, per byte of size.
 
-    All-reduce: 2(k-1)/n for k nodes and n ranks, which turns busbw into busbw·(k-1)/(n-1)
-    (the rate that a NIC per chip must carry); all-gather and reduce-scatter (k-1)/n; all-to-all
-    (n - n/k)/n; broadcast and reduce (k-1)/n. For a group inside one node the factor is that of
-    its own links instead, :func:`bus_factor`.
+    For a group on k nodes: what leaves the nodes, averaged over all n chips: 2(k-1)/n for
+    all-reduce, which is the rate busbw·(k-1)/(n-1) that a network card per chip must carry;
+    (k-1)/n for all-gather, reduce-scatter, broadcast and reduce; 1 - 1/k for all-to-all. If
+    the network adds (``in_network``), every node sends its data just once. For a group inside
+    one node: what its busiest chip sends over the links of the node.
     """
-    n = np.maximum(np.asarray(ranks, dtype=np.float64), 1.0)
-    k = np.asarray(nodes, dtype=np.float64)
-    if collective == "alltoall":
+    n, k = groups.ranks, groups.nodes
+    if in_network:
+        outside = work.outer_bytes * k / n
+    elif collective == "alltoall":
         outside = 1.0 - 1.0 / k
     elif collective == "sendrecv":
-        outside = np.where(k > 1.0, 1.0, 0.0)
+        outside = np.ones_like(n)
     else:
         outside = _RING_FACTORS.get(collective, 1.0) * (k - 1.0) / n
-    if collective == "all_reduce":
-        outside = 2.0 * (k - 1.0) / n
-    return np.asarray(np.where(k > 1.0, outside, bus_factor(collective, n)))
+    return np.asarray(np.where(k > 1.0, outside, work.inner_bytes))

@@ -26,13 +26,18 @@ from artery.errors import UsageError
 
 
 class Choice(NamedTuple):
-    """One algorithm with one protocol: its names, and start, slope and tier of every group."""
+    """One algorithm with one protocol, with one value per group.
+
+    ``start`` in seconds, ``slope`` in seconds per byte, the limiting ``tier``, and the bytes
+    that a chip puts on the ``wire`` per byte of size.
+    """
 
     algorithm: str
     protocol: str
     start: Floats
     slope: Floats
     tier: Ints
+    wire: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,8 @@ class ClosedForm:
     """Prices communication on ``system`` as ``library`` would run it.
 
     ``algorithm`` is ``auto``, ``best`` or a name; ``version`` overrides the library's own;
-    ``placement`` puts ranks on chips (packed if not given).
+    ``placement`` puts ranks on chips (packed if not given). ``addable`` says that the switches
+    can add the data type (they cannot add bytes).
     """
 
     system: System
@@ -67,6 +73,7 @@ class ClosedForm:
     algorithm: str = "auto"
     version: str | None = None
     placement: Placement | None = None
+    addable: bool = True
     _used: Library = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,8 +96,7 @@ class ClosedForm:
         best, picked = self._cheapest(spread)
         tier = np.stack([choice.tier for choice in spread.choices])[picked, spread.key]
         groups = spread.groups
-        nodes = groups.nodes[spread.key]
-        factor = wire_factor(demand.collective, groups.ranks[spread.key], nodes)
+        factor = np.stack([choice.wire for choice in spread.choices])[picked, spread.key]
         with np.errstate(divide="ignore", invalid="ignore"):
             wire = np.where(best > 0, spread.size * factor / best, 0.0)
         doubt = self._intervals(groups)[spread.key]
@@ -99,7 +105,7 @@ class ClosedForm:
             low=best / doubt,
             high=best * doubt,
             tier=tier,
-            nodes=nodes,
+            nodes=groups.nodes[spread.key],
             wire=wire,
             algorithm=tuple(ALGORITHMS[spread.choices[i].algorithm].title for i in picked),
             protocol=tuple(spread.choices[i].protocol for i in picked),
@@ -131,8 +137,8 @@ class ClosedForm:
         for index, choice in enumerate(spread.choices):
             seconds = choice.start[spread.key] + choice.slope[spread.key] * spread.size
             better = seconds < best
-            best[better] = seconds[better]
-            picked[better] = index
+            np.copyto(best, seconds, where=better)
+            np.copyto(picked, index, where=better)
         if not np.isfinite(best).all():
             worst = int(np.flatnonzero(~np.isfinite(best))[0])
             groups, key = spread.groups, spread.key[worst]
@@ -151,8 +157,11 @@ class ClosedForm:
         choices = []
         for name in menu(self._used, collective, self.algorithm):
             algorithm = ALGORITHMS[name]
+            if algorithm.lines == "in_switch" and not self.addable:
+                continue
             with np.errstate(divide="ignore", invalid="ignore"):
                 work = algorithm.work(groups, collective)
+            wire = wire_factor(collective, groups, work, in_network=algorithm.in_network)
             for platform, here in self._platforms(groups):
                 allowed = algorithm.allowed(groups, platform.smallest_in_switch) & here
                 for line in _lines(algorithm, platform):
@@ -160,7 +169,7 @@ class ClosedForm:
                     start = np.where(alone, 0.0, np.where(allowed, start, np.inf))
                     slope = np.where(alone, 0.0, np.where(allowed, slope, np.inf))
                     if np.isfinite(start).any():
-                        choices.append(Choice(name, line.protocol, start, slope, tier))
+                        choices.append(Choice(name, line.protocol, start, slope, tier, wire))
         return choices
 
     @property
@@ -216,9 +225,10 @@ def _draw(
         pipelined = algorithm.lines == "in_switch"
         hop = network.pipelined_hop if pipelined else network.hop[line.protocol]
         outside = network.fraction[line.protocol]
+    adding = network.in_network if network is not None and algorithm.in_network else 1.0
     start = line.base + work.inner_steps * line.step
     start = start + work.outer_steps * (hop + groups.outer_latency)
     inner = work.inner_seconds / line.fraction
     outer = work.outer_seconds / outside if outside else np.zeros_like(inner)
     tier = np.where(outer > inner, groups.outer, groups.inner)
-    return start, np.maximum(inner, outer), tier
+    return start, np.maximum(inner, outer) / adding, tier

@@ -11,9 +11,10 @@ import numpy as np
 
 from artery.collective.groups import Groups
 from artery.collective.work import Work
+from artery.core.pricing import Collective
 
 
-def grouped(groups: Groups) -> Work:
+def grouped(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one shape for all
     """Return the work of an all-to-all in which each chip holds ``size`` bytes for the group.
 
     n-1 messages, all posted at once: one step, and one more between nodes. A chip sends
@@ -35,7 +36,7 @@ def grouped(groups: Groups) -> Work:
     )
 
 
-def send_receive(groups: Groups) -> Work:
+def send_receive(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one shape for all
     """Return the work of sending ``size`` bytes to the next member while receiving as much.
 
     One step. Between nodes if the group is spread over any: neighbours of a pipeline whose

@@ -30,8 +30,10 @@ class Groups:
     ``pair_rate`` what it sends to one other. ``outer`` is the index of the tier between nodes
     that limits the group (-1 inside one node), ``node_rate`` what the group sends out of its
     emptiest node, ``outer_pair`` what one chip sends out at most, ``exchange`` the seconds that
-    all-to-all spends between nodes per byte of size, ``outer_latency`` one way across the outermost tier. ``torus`` flags groups on a
-    torus, whose dimension sizes are ``dims`` (1 where the group does not extend).
+    all-to-all spends between nodes per byte of size, ``outer_latency`` one way across the
+    outermost tier. ``in_switch`` and ``sharp`` say that the switches inside the node, and all
+    switches between nodes, reduce. ``torus`` flags groups on a torus, along whose dimensions
+    they extend by ``dims`` (one row each, 1 where a group does not extend).
     """
 
     ranks: Floats
@@ -90,6 +92,7 @@ def gather(
     node = spreads[0]
     inner = _inner_tier(system, node, stride)
     capacity, tiers = _capacities(system, library, spreads, concurrent=concurrent)
+    network = system.tiers[tiers:]
     outside = node.domains > 1
     tightest = capacity.argmin(axis=0) if len(capacity) else np.zeros(len(ranks), np.int64)
     node_rate = capacity.min(axis=0) if len(capacity) else np.full(len(ranks), np.inf)
@@ -103,11 +106,11 @@ def gather(
         pair_rate=_by_tier(system, inner, [t.pair * t.link.efficiency for t in system.tiers]),
         outer=np.where(outside, tightest + tiers, -1),
         node_rate=np.where(outside, node_rate, np.inf),
-        outer_pair=_outer(system, spreads, tiers, [t.pair * t.link.efficiency for t in system.tiers]),
+        outer_pair=_outer(spreads, [t.pair * t.link.efficiency for t in network]),
         exchange=_exchange(ranks, spreads, capacity),
-        outer_latency=_outer(system, spreads, tiers, [t.latency for t in system.tiers]),
+        outer_latency=_outer(spreads, [t.latency for t in network]),
         in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
-        sharp=_sharp(system, spreads, tiers),
+        sharp=_sharp(spreads, network),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
         dims=_dims(system, ranks, stride),
     )
@@ -188,19 +191,19 @@ def _exchange(ranks: Ints, spreads: list[Spread], capacity: Floats) -> Floats:
     return worst
 
 
-def _outer(system: System, spreads: list[Spread], first: int, values: list[float]) -> Floats:
-    """Return ``values`` of the outermost tier that each group crosses; zero inside one node."""
+def _outer(spreads: list[Spread], values: list[float]) -> Floats:
+    """Return the value of the outermost network tier that a group crosses; zero if none."""
     picked = np.zeros(len(spreads[0].domains))
-    for lower, value in zip(spreads, values[first:], strict=False):
+    for lower, value in zip(spreads, values, strict=False):
         picked = np.where(lower.domains > 1, value, picked)
     return picked
 
 
-def _sharp(system: System, spreads: list[Spread], first: int) -> Flags:
+def _sharp(spreads: list[Spread], network: tuple[Tier, ...]) -> Flags:
     """Whether every network tier that a group crosses reduces in its switches."""
     able = np.asarray(spreads[0].domains > 1)
-    for lower, tier in zip(spreads, system.tiers[first:], strict=False):
-        able &= (lower.domains == 1) | (tier.reduction == "sharp")
+    for lower, tier in zip(spreads, network, strict=False):
+        able = able & ((lower.domains == 1) | (tier.reduction == "sharp"))
     return able
 
 

@@ -56,7 +56,8 @@ class Network:
     ``hop`` maps a protocol to the seconds that one step between nodes costs above the hardware
     latency (proxy thread, network card, memory fences); ``fraction`` maps a protocol to the
     share of the bandwidth it leaves. ``pipelined_hop`` is the same for one level of a tree of
-    in-switch reductions, which moves large buffers. ``cap`` bounds a node in B/s (the kernel's
+    in-switch reductions, which moves large buffers; ``in_network`` is the share of its rate that
+    a reduction in the network's switches reaches. ``cap`` bounds a node in B/s (the kernel's
     TCP), ``shared`` is the share that is left when several chips use it.
     """
 
@@ -64,6 +65,7 @@ class Network:
     hop: Mapping[str, float]
     fraction: Mapping[str, float]
     pipelined_hop: float
+    in_network: float = 1.0
     cap: float | None = None
     shared: float = 1.0
     interval: float = 1.3

@@ -12,6 +12,7 @@ import numpy as np
 from artery.collective.arrays import Floats
 from artery.collective.groups import Groups
 from artery.collective.work import Work
+from artery.core.pricing import Collective
 
 
 def tree_share(nodes: Floats) -> Floats:
@@ -30,7 +31,7 @@ def tree_depth(nodes: Floats) -> Floats:
     return np.asarray(np.ceil(np.log2(np.maximum(nodes, 1.0))))
 
 
-def tree(groups: Groups) -> Work:
+def tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one shape for all
     """Return the work of an all-reduce: up the trees and down again.
 
     Steps: twice the depth between nodes, and twice the chain of m-1 chips inside one. A chip of
