@@ -49,7 +49,7 @@ def _(table: ChipTable) -> Iterator[Complaint]:
         yield Complaint(("peaks",), "no peak", "at least one dtype is required", _PEAK)
     efficiency = table.efficiency
     for dtype, value in efficiency.matmul.items():
-        path = ("efficiency", "matmul", dtype)
+        path: Path = ("efficiency", "matmul", dtype)
         yield from fraction(value, path)
         if dtype not in table.peaks:
             rule = "the chip has no peak for that dtype"
@@ -60,7 +60,7 @@ def _(table: ChipTable) -> Iterator[Complaint]:
         if value is not None:
             allow_zero = name == "wave_quantisation"
             yield from fraction(value, ("efficiency", name), allow_zero=allow_zero)
-    for kernel, curve in efficiency.attention.items():
+    for kernel, curve in (efficiency.attention or {}).items():
         path = ("efficiency", "attention", kernel, "peak_fraction")
         yield from fraction(curve.peak_fraction, path)
     yield from _memory(table.memory)

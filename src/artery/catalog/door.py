@@ -6,7 +6,7 @@ pydantic is imported here and nowhere else in this room.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -68,7 +68,7 @@ def check(schema: type[T], values: dict[str, Any], document: Document) -> T:
     from pydantic import ValidationError
 
     try:
-        table = _adapter(schema).validate_python(values)
+        table: T = _adapter(schema).validate_python(values)
     except ValidationError as error:
         problems = [_reworded(detail, schema) for detail in error.errors()]
         raise InputError(_placed(problem, document) for problem in problems) from None
@@ -122,12 +122,12 @@ def _with_source(value: dict[str, Any]) -> dict[str, Any]:
         return value
     bare = {key: part for key, part in value.items() if key not in ("title", "default")}
     pair = {"type": "array", "prefixItems": [bare, {"type": "string"}], "minItems": 2}
-    kept = {key: value[key] for key in ("title", "default") if key in value}
-    return {**kept, "anyOf": [bare, {**pair, "maxItems": 2}]}
+    kept: dict[str, Any] = {key: value[key] for key in ("title", "default") if key in value}
+    return kept | {"anyOf": [bare, {**pair, "maxItems": 2}]}
 
 
 @cache
-def _adapter(schema: type[T]) -> TypeAdapter[T]:
+def _adapter(schema: Hashable) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(schema)
@@ -147,28 +147,30 @@ def _reworded(detail: ErrorDetails, schema: type) -> Problem:
 
 def _words(detail: ErrorDetails, schema: type, path: Path) -> tuple[str, str, str]:
     """Return what was found, the rule and the fix."""
-    value = detail.get("input")
-    match detail["type"]:
-        case "missing":
-            return "nothing", "required", example(schema, path)
-        case "unexpected_keyword_argument" | "extra_forbidden":
-            known = keys(schema, path[:-1])
-            near = did_you_mean(nearest(str(path[-1]), known))
-            return "unknown field", "", near or f"the fields here are {', '.join(known)}"
-        case "quantity":
-            words = detail["ctx"]
-            fix = _undescribed(value) or words["fix"]
-            return words["found"], words["rule"], fix
-        case "int_type" | "int_parsing" | "int_from_float":
-            return _shown(value), "expected a whole number", _undescribed(value)
-        case "string_type":
-            return _shown(value), "expected a text", _undescribed(value) or "put it in quotes"
-        case "dataclass_type" | "mapping_type" | "dict_type":
-            known = keys(schema, path)
-            inside = f"with {', '.join(known)}" if known else "of names and values"
-            return _shown(value), "expected a table", inside
-        case _:
-            return _shown(value), detail["msg"][:1].lower() + detail["msg"][1:], ""
+    value, kind = detail.get("input"), detail["type"]
+    if kind == "missing":
+        return "nothing", "required", example(schema, path)
+    if kind == "unexpected_keyword_argument":
+        known = keys(schema, path[:-1])
+        near = did_you_mean(nearest(str(path[-1]), known))
+        return "unknown field", "", near or f"the fields here are {', '.join(known)}"
+    if kind == "quantity":
+        words = detail["ctx"]
+        return words["found"], words["rule"], _undescribed(value) or words["fix"]
+    if kind.startswith(("dataclass", "mapping", "dict")):
+        known = keys(schema, path)
+        return _shown(value), "expected a table", f"with {', '.join(known)}" if known else ""
+    rule = _EXPECTED.get(kind) or detail["msg"][:1].lower() + detail["msg"][1:]
+    return _shown(value), rule, _undescribed(value)
+
+
+_EXPECTED = {
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "string_type": "expected a text in quotes",
+}
+"""Our words for pydantic's kinds of errors."""
 
 
 def _shown(value: object) -> str:

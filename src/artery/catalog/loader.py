@@ -107,7 +107,7 @@ def _family_of(name: str) -> str:
 def _family(family: str) -> Mapping[str, Mapping[str, Any]]:
     """Return the links of one family file by name, each with the sources of the file."""
     table = _read(DATA / "links" / f"{family}.toml")
-    shared = {key: table[key] for key in ("source", "sources") if key in table}
+    shared: dict[str, Any] = {key: table[key] for key in ("source", "sources") if key in table}
     return {
         name: {"name": name, **shared, **link} for name, link in table.items() if name not in shared
     }

@@ -31,7 +31,6 @@ EnergyPerBit = Annotated[float, Unit("J/bit")]
 Ratio = Annotated[float, Unit("1")]
 
 
-
 @dataclass(frozen=True, slots=True)
 class MemoryTable:
     """``[memory]`` of a chip. For HBM, bandwidth = stacks·bits_per_stack·rate of one pin."""
@@ -68,13 +67,16 @@ class CurveTable:
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyTable:
-    """``[efficiency]`` of a chip; what is left out is assumed and marked so."""
+    """``[efficiency]`` of a chip; what is left out is assumed and marked so.
+
+    ``attention = {}`` says that the chip has no fused attention kernel.
+    """
 
     matmul: Mapping[str, Ratio] = field(default_factory=dict)
     wave_quantisation: Ratio | None = None
     memory: Ratio | None = None
     kernel: Seconds | None = None
-    attention: Mapping[str, CurveTable] = field(default_factory=dict)
+    attention: Mapping[str, CurveTable] | None = None
     sustained: Ratio | None = None
 
     __pydantic_config__: ClassVar = STRICT

@@ -6,7 +6,7 @@ door of :mod:`artery.catalog.door`. What comes from a user always takes the door
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 def fill(cls: type[T], values: Mapping[str, Any]) -> T:
     """Return ``cls`` filled from ``values``: units read, nested tables filled likewise."""
-    hints = _hints(cls)
+    hints = field_types(cls)
     return cls(**{key: _convert(hints[key], value) for key, value in values.items()})
 
 
 def keys(schema: type, path: Path) -> tuple[str, ...]:
     """Return the fields of the table at ``path``; none where any key is allowed."""
     hint = _hint_at(schema, path)
-    return tuple(_hints(hint)) if _is_table(hint) else ()
+    return tuple(field_types(hint)) if _is_table(hint) else ()
 
 
 def example(schema: type, path: Path) -> str:
@@ -48,7 +48,7 @@ def _hint_at(schema: type, path: Path) -> Any:  # noqa: ANN401 - a type of any f
     hint: Any = schema
     for part in path:
         if _is_table(hint):
-            hint = _present(_hints(hint).get(str(part)))
+            hint = _present(field_types(hint).get(str(part)))
         elif get_origin(hint) is not None and get_args(hint):
             hint = _present(_inner(hint))
         else:
@@ -60,11 +60,15 @@ def _is_table(hint: object) -> bool:
     return isinstance(hint, type) and is_dataclass(hint)
 
 
+def field_types(cls: type) -> Mapping[str, Any]:
+    """Return the resolved type of every field of ``cls``, in order."""
+    return _field_types(cls)
+
+
 @cache
-def _hints(cls: type) -> dict[str, Any]:
-    """Return the resolved type of every field of ``cls``."""
+def _field_types(cls: Hashable) -> Mapping[str, Any]:
     hints = get_type_hints(cls, include_extras=True)
-    return {item.name: hints[item.name] for item in fields(cls)}
+    return {item.name: hints[item.name] for item in fields(cls)}  # type: ignore[arg-type]
 
 
 def _present(hint: Any) -> Any:  # noqa: ANN401 - a type of any form

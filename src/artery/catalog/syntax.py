@@ -66,9 +66,7 @@ def _broken(
     file: str, found: str, rule: str, fix: str, place: Place | tuple[None, None] = (None, None)
 ) -> InputError:
     line, column = place
-    return InputError(
-        Problem(file=file, line=line, column=column, found=found, rule=rule, fix=fix)
-    )
+    return InputError(Problem(file=file, line=line, column=column, found=found, rule=rule, fix=fix))
 
 
 def _text(file: str) -> str:
@@ -106,7 +104,7 @@ def _toml(file: str, text: str) -> Document:
         message = str(error)
         where = re.search(r"\(at line (\d+), column (\d+)\)", message)
         place = (int(where[1]), int(where[2])) if where else _end(text)
-        found = message.split(" (at ")[0].removesuffix(".").lower()
+        found = message.partition(" (at ")[0].removesuffix(".").lower()
         fix = "correct the line; strings stand in quotes"
         raise _broken(file, found, "must be valid TOML", fix, place) from None
     except ValueError as error:
