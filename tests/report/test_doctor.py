@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
 from io import StringIO
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from artery.answers.doctor import Check, DoctorAnswer
+from artery.answers.doctor import Check, DoctorAnswer, doctor
 from artery.report.doctor import doctor_drawing, doctor_payload
+from artery.report.json import document
 from artery.report.terminal import draw
 from artery.report.words import Language
 
@@ -48,5 +52,9 @@ def test_the_drawing_in_both_languages(language: Language, lines: list[str]) -> 
     assert text.getvalue().splitlines() == lines
 
 
-def test_the_payload_holds_every_check() -> None:
-    assert doctor_payload(ANSWER) == {"checks": ANSWER.checks}
+@pytest.mark.parametrize("answer", [ANSWER, doctor()], ids=["made", "this machine"])
+def test_the_document_follows_its_published_schema(answer: DoctorAnswer) -> None:
+    schema = json.loads(files("artery.report").joinpath("schemas/doctor.json").read_text("utf-8"))
+    written = json.loads(document("doctor", doctor_payload(answer)))
+    Draft202012Validator(schema).validate(written)
+    assert len(written["checks"]) == len(answer.checks)
