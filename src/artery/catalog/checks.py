@@ -75,6 +75,7 @@ _PEAK = 'for example bf16 = "989.4 TFLOP/s" (dense, not with sparsity)'
 
 
 def counts(counts: dict[str, int], root: Path = ()) -> Iterator[Complaint]:
+    """Yield a complaint for every count below 1, by the name of its field under ``root``."""
     for name, count in counts.items():
         if count < 1:
             rule = "must be at least 1"
@@ -82,6 +83,7 @@ def counts(counts: dict[str, int], root: Path = ()) -> Iterator[Complaint]:
 
 
 def fraction(value: float, path: Path, *, allow_zero: bool = False) -> Iterator[Complaint]:
+    """Yield a complaint if ``value`` is no fraction: above 1, or zero where that is not meant."""
     if value > 1 or (value == 0 and not allow_zero):
         rule = "must be a fraction, more than 0 and at most 1"
         yield Complaint(path, f"{value:g}", rule, "divide by the peak or the line rate")

@@ -6,10 +6,9 @@ pydantic is imported here and nowhere else in this room.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,7 +67,7 @@ def check(schema: type[T], values: dict[str, Any], document: Document) -> T:
     from pydantic import ValidationError
 
     try:
-        table: T = _adapter(schema).validate_python(values)
+        table = _adapter(schema).validate_python(values)
     except ValidationError as error:
         problems = [_reworded(detail, schema) for detail in error.errors()]
         raise InputError(_placed(problem, document) for problem in problems) from None
@@ -126,8 +125,7 @@ def _with_source(value: dict[str, Any]) -> dict[str, Any]:
     return kept | {"anyOf": [bare, {**pair, "maxItems": 2}]}
 
 
-@cache
-def _adapter(schema: Hashable) -> TypeAdapter[Any]:
+def _adapter(schema: type[T]) -> TypeAdapter[T]:
     from pydantic import TypeAdapter
 
     return TypeAdapter(schema)
