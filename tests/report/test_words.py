@@ -6,7 +6,7 @@ import pytest
 
 from artery.report.bars import COLOURS, GROUPS
 from artery.report.plan_json import HOLDERS, PARTS
-from artery.report.words import words
+from artery.report.words import phrase, words
 
 
 def fields(text: str) -> set[str]:
@@ -27,3 +27,17 @@ def test_every_part_has_a_word_and_a_colour() -> None:
         assert words("zh")[part]
     assert set(GROUPS) == set(PARTS)
     assert set(GROUPS.values()) == set(COLOURS)
+
+
+def test_what_plans_say_of_their_limits_is_translated() -> None:
+    from artery.answers.limits import _WORDS
+
+    for said in _WORDS.values():
+        for text in (said, f"{said} on rail"):
+            assert phrase(text, "en") == text
+            assert said not in phrase(text, "zh")
+
+
+def test_what_has_no_translation_stays() -> None:
+    assert phrase("attention flash2 -> flash3", "zh") == "注意力 flash2 -> flash3"
+    assert phrase("something new", "zh") == "something new"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Final, Literal
 
 from artery.answers.plan import plan
@@ -75,7 +76,8 @@ def scale(
     """Return strong and weak scaling of ``model`` over the counts in ``chips``.
 
     Each point is the best plan at that count. Strong scaling keeps the global batch (the given
-    one, else the largest count's), weak scaling the batch per chip that the largest count has.
+    one, else the largest count's), weak scaling the batch per chip that the largest count then
+    has, raised where needed to one sample at the smallest count that fits.
     ``options`` are those of ``plan``; any number of chips in ``on`` is replaced.
 
     Raises:
@@ -90,10 +92,10 @@ def scale(
     ask = _asker(model, parse_spec(on).name, options)
     largest, batch = _largest(ask, counts, options.get("global_batch"))
     per_node = largest.system.chips_per_node
-    rows: dict[Mode, list[ScalePoint]] = {
-        "strong": [_point(ask, "strong", n, batch, per_node) for n in counts],
-        "weak": [_point(ask, "weak", n, batch * n // counts[-1], per_node) for n in counts],
-    }
+    strong = [_point(ask, "strong", n, batch, per_node) for n in counts]
+    per_chip = _batch_per_chip(batch, counts, _chips(_smallest(strong)))
+    weak = [_point(ask, "weak", n, int(per_chip * n), per_node) for n in counts]
+    rows: dict[Mode, list[ScalePoint]] = {"strong": strong, "weak": weak}
     points = [point for row in rows.values() for point in _compared(row, parallel_fraction)]
     return ScaleAnswer(
         model=largest.workload.name,
@@ -101,7 +103,7 @@ def scale(
         points=tuple(points),
         reference={mode: _chips(_smallest(row)) for mode, row in rows.items()},
         global_batch=batch,
-        batch_per_chip=batch / counts[-1],
+        batch_per_chip=float(per_chip),
         parallel_fraction=parallel_fraction,
         failure_rate=RSC_1,
         warnings=largest.warnings,
@@ -146,6 +148,12 @@ def _largest(ask: _Ask, counts: list[int], batch: int | None) -> tuple[PlanAnswe
             continue
         return answer, answer.plans[0].plan.global_batch
     raise first or UsageError("no count was asked")
+
+
+def _batch_per_chip(batch: int, counts: list[int], smallest: int | None) -> Fraction:
+    """Return the samples per chip of weak scaling; a fraction, so that batches come out whole."""
+    per_chip = Fraction(batch, counts[-1])
+    return per_chip if smallest is None else max(per_chip, Fraction(1, smallest))
 
 
 def _point(ask: _Ask, mode: Mode, count: int, batch: int, per_node: int) -> ScalePoint:

@@ -116,15 +116,14 @@ def _input(value: float | str) -> str:
 
 def _children(path: str, term: Term) -> RenderableType:
     table = Table.grid(padding=(0, 2))
+    adds_up = term.combine == "sum"
     for child in sorted(term.children, key=lambda one: -one.value):
-        if child.value == 0 and term.combine == "sum":
+        if child.value == 0 and adds_up:
             continue
-        part = child.value / term.value if term.value and child.unit == term.unit else None
-        table.add_row(
-            Text(f"{path}.{child.name}"),
-            Text(show(child.value, child.unit), justify="right"),
-            Text("" if part is None else show_percent(part), justify="right"),
-        )
+        # Children that only explain a term are no parts of it: a share would mislead.
+        share = show_percent(child.value / term.value) if adds_up and term.value else ""
+        value = show(child.value, child.unit)
+        table.add_row(f"{path}.{child.name}", Text(value, justify="right"), share)
     return table
 
 

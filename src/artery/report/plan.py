@@ -17,7 +17,7 @@ from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
 from artery.report.plan_json import PARTS, by_part
 from artery.report.terminal import commands, indented, labelled
-from artery.report.words import Language, Words
+from artery.report.words import Language, Words, phrase
 from artery.report.words import words as table_of
 from artery.units import (
     show_bytes,
@@ -28,6 +28,7 @@ from artery.units import (
     show_time,
 )
 
+_LEVERS_SHOWN = 8
 _FITS_STYLE = {"yes": "green", "at_limit": "yellow", "no": "bold red"}
 
 
@@ -39,7 +40,7 @@ def plan_drawing(answer: PlanAnswer, language: Language, asked: str) -> Renderab
     if answer.fitting == 0:
         parts += [_nothing_fits(answer, words), Text()]
     parts += [indented(_headline(best, words)), indented(_layout(answer, words)), Text()]
-    parts += [indented(_breakdown(best, words)), Text(), indented(_reasons(best, words))]
+    parts += [indented(_breakdown(best, words)), Text(), indented(_reasons(best, language))]
     if len(answer.plans) > 1:
         parts += [Text(), indented(_alternatives(answer.plans, words))]
     remarks = labelled_lines(words["note"], best.notes, words["warning"], answer.warnings)
@@ -143,13 +144,18 @@ def _run(result: PlanResult, words: Words) -> Text:
     if run is None:
         return Text()
     low, high = (run.steps * bound for bound in (step.low, step.high))
-    text = Text(f"{words['run']} {show_count(run.tokens)} token: ")
+    text = Text(f"{words['run']} {_tokens(run.tokens)} tokens: ")
     text.append(show_time(run.seconds), style="bold")
     text.append(f" ({show_time(low)} – {show_time(high)})")
     text.append(f", {show_count(round(run.steps))} {words['steps']}")
     text.append(f", {words['price_unknown'] if run.cost is None else show_money(run.cost)}")
     text.append(f", {words['energy_unknown'] if run.energy is None else show_energy(run.energy)}")
     return text
+
+
+def _tokens(number: float) -> str:
+    """Return a count of tokens as it is spoken of: billions are B, not G."""
+    return show_count(number).replace(" ", "").replace("G", "B")
 
 
 def _layout(answer: PlanAnswer, words: Words) -> RenderableType:
@@ -171,16 +177,19 @@ def _breakdown(result: PlanResult, words: Words) -> RenderableType:
     return bars(sorted(lines, key=lambda line: -line.share))
 
 
-def _reasons(result: PlanResult, words: Words) -> RenderableType:
-    tables = [labelled(words["limited_by"], [Text(line) for line in result.limited_by])]
+def _reasons(result: PlanResult, language: Language) -> RenderableType:
+    words = table_of(language)
+    limits = [Text(phrase(line, language)) for line in result.limited_by]
+    tables = [labelled(words["limited_by"], limits)]
     if result.levers:
-        lines = [_lever(lever, words) for lever in result.levers]
+        lines = [_lever(lever, language) for lever in result.levers[:_LEVERS_SHOWN]]
         tables.append(labelled(words["would_help"], lines))
     return Group(*tables)
 
 
-def _lever(lever: Lever, words: Words) -> Text:
-    line = Text(f"{100 * lever.effect:+6.1f} %  {lever.change}")
+def _lever(lever: Lever, language: Language) -> Text:
+    words = table_of(language)
+    line = Text(f"{100 * lever.effect:+6.1f} %  {phrase(lever.name, language)} {lever.change}")
     if lever.fits != "yes":
         remark = words["would_not_fit" if lever.fits == "no" else "would_be_at_limit"]
         line.append(f" ({remark})", style=_FITS_STYLE[lever.fits])

@@ -78,17 +78,24 @@ def scale_drawing(answer: ScaleAnswer, language: Language, asked: str) -> Render
 def _mode(answer: ScaleAnswer, mode: Mode, words: Words) -> RenderableType:
     batch = answer.global_batch if mode == "strong" else answer.batch_per_chip
     heading = Text(words[f"{mode}_is"].format(batch=show_count(batch)), style="bold")
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    heading.append(_against(answer.reference[mode], words), style="not bold")
+    gap = 2 if answer.parallel_fraction is None else 1
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False)
     for key in ("chips", "step", "speedup", "efficiency", "exposed"):
         table.add_column(words[key], justify="right", no_wrap=True)
     if answer.parallel_fraction is not None:
         table.add_column(words["amdahl"], justify="right", no_wrap=True)
     table.add_column(words["failures_per_day"], justify="right", no_wrap=True)
-    table.add_column(words["breaks"])
+    table.add_column(words["breaks"], no_wrap=True)
     for point in answer.points:
         if point.mode == mode:
             table.add_row(*_row(answer, point, words))
     return Group(heading, table)
+
+
+def _against(chips: int | None, words: Words) -> str:
+    key = {None: "relative_to_none", 1: "relative_to_one"}.get(chips, "relative_to")
+    return words[key].format(chips=f"{chips:,}" if chips else "")
 
 
 def _row(answer: ScaleAnswer, point: ScalePoint, words: Words) -> list[str]:
@@ -108,10 +115,7 @@ def _row(answer: ScaleAnswer, point: ScalePoint, words: Words) -> list[str]:
 
 
 def _footnotes(answer: ScaleAnswer, words: Words) -> RenderableType:
-    lines = []
-    for chips in sorted({chips for chips in answer.reference.values() if chips is not None}):
-        key = "relative_to_one" if chips == 1 else "relative_to"
-        lines.append(words[key].format(chips=f"{chips:,}"))
+    lines = [words["exposed_is"]]
     if answer.parallel_fraction is not None:
         lines.append(words["amdahl_is"].format(fraction=f"{answer.parallel_fraction:g}"))
     rate = answer.failure_rate

@@ -91,22 +91,24 @@ _EN = {
     "weak": "weak",
     "speedup": "speed-up",
     "efficiency": "efficiency",
-    "exposed": "exposed comm.",
+    "exposed": "exposed",
     "amdahl": "Amdahl",
     "breaks": "held back by",
-    "failures_per_day": "failures/day",
-    "strong_is": "strong scaling: global batch {batch} at every count",
-    "weak_is": "weak scaling: {batch} samples per chip at every count",
+    "failures_per_day": "faults/day",
+    "strong_is": "strong scaling: global batch {batch} at every count; ",
+    "weak_is": "weak scaling: {batch} samples per chip at every count; ",
     "relative_to": "speed-up against {chips} chips, the smallest count that fits",
     "relative_to_one": "speed-up against one chip",
+    "relative_to_none": "none fits",
     "amdahl_is": "Amdahl: 1/((1-P)+P/N) against one chip, P = {fraction}",
     "failures_are": "failures: {rate} per 1,000 node-days ({source})",
+    "exposed_is": "exposed: share of the step spent on communication that nothing hides",
     "break_memory": "memory",
-    "break_link": "link bandwidth",
+    "break_link": "link",
     "break_latency": "latency",
-    "break_batch": "batch too small",
+    "break_batch": "batch",
     "break_compute": "compute",
-    "break_bubble": "pipeline bubble",
+    "break_bubble": "bubble",
     # tour
     "article_says": "the article",
     "picture": "picture",
@@ -208,18 +210,20 @@ _ZH = {
     "amdahl": "阿姆达尔",
     "breaks": "瓶颈",
     "failures_per_day": "故障/天",
-    "strong_is": "强扩展：各规模的全局批都是 {batch}",
-    "weak_is": "弱扩展：各规模每芯片 {batch} 个样本",
+    "strong_is": "强扩展：各规模的全局批都是 {batch}；",
+    "weak_is": "弱扩展：各规模每芯片 {batch} 个样本；",
     "relative_to": "加速比以放得下的最小规模 {chips} 块芯片为基准",
     "relative_to_one": "加速比以单芯片为基准",
+    "relative_to_none": "都放不下",
     "amdahl_is": "阿姆达尔：1/((1-P)+P/N)，以单芯片为基准，P = {fraction}",
     "failures_are": "故障：每 1,000 节点·天 {rate} 次（{source}）",
+    "exposed_is": "暴露通信：没有被计算掩盖的通信占每步的比例",
     "break_memory": "显存",
-    "break_link": "链路带宽",
+    "break_link": "链路",
     "break_latency": "延迟",
-    "break_batch": "批太小",
+    "break_batch": "批",
     "break_compute": "计算",
-    "break_bubble": "流水线气泡",
+    "break_bubble": "气泡",
     "article_says": "文章",
     "picture": "比喻",
     "verdict": "判断",
@@ -243,6 +247,32 @@ _ZH = {
     "group_network": "网络",
 }
 
+_PHRASES_ZH = {
+    "matrix products and attention": "矩阵乘与注意力",
+    "memory bandwidth (norms, activations, residuals)": "显存带宽（归一化、激活、残差）",
+    "tensor-parallel collectives": "张量并行集合通信",
+    "pipeline sends": "流水线收发",
+    "exchange of keys and values": "键值交换",
+    "expert all-to-all": "专家 all-to-all",
+    "gradient and weight traffic": "梯度与权重通信",
+    "pipeline bubble": "流水线气泡",
+    "optimizer step": "优化器更新",
+    "kernel launches by the host": "主机下发算子",
+    "waiting for the slowest node": "等待最慢的节点",
+    "tied embedding's all-reduce": "共享词嵌入的 all-reduce",
+    "peak compute": "峰值算力",
+    "memory bandwidth": "显存带宽",
+    "bandwidth": "带宽",
+    "latency": "延迟",
+    "recompute": "重计算",
+    "micro-batch": "微批",
+    "attention": "注意力",
+    "sequence parallelism": "序列并行",
+    "overlap": "掩盖",
+    "dtype": "数据类型",
+}
+"""What answers say in English words of their own: whole, as a beginning, or as an end."""
+
 _TABLES: Mapping[Language, Words] = MappingProxyType(
     {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
 )
@@ -255,3 +285,21 @@ def words(language: Language) -> Words:
     ('pipeline bubble', '流水线气泡')
     """
     return _TABLES[language]
+
+
+def phrase(text: str, language: Language) -> str:
+    """Return an answer's own wording in ``language``; what has no translation stays English.
+
+    A phrase may stand alone, before a place (``... on NAME``) or after one (``NAME bandwidth``).
+
+    >>> phrase("pipeline sends on rail", "zh"), phrase("nvlink latency", "zh")
+    ('流水线收发 (rail)', 'nvlink 延迟')
+    """
+    if language == "en":
+        return text
+    if text in _PHRASES_ZH:
+        return _PHRASES_ZH[text]
+    first, on, place = text.partition(" on ")
+    if on and first in _PHRASES_ZH:
+        return f"{_PHRASES_ZH[first]} ({place})"
+    return " ".join(_PHRASES_ZH.get(word, word) for word in text.split(" "))
