@@ -60,14 +60,17 @@ def random_regret(group: Sequence[Candidate]) -> float:
 
 
 def pairs(group: Sequence[Candidate]) -> tuple[int, int]:
-    """Return (ordered right, pairs) over pairs of different plans that differ by over 5 %."""
+    """Return (ordered right, pairs) over pairs of different plans that differ by over 5 %.
+
+    A tie in the predictions orders nothing and counts as wrong.
+    """
     right = count = 0
     for one, other in combinations(group, 2):
         slow, fast = max(one.measured, other.measured), min(one.measured, other.measured)
         if one.plan == other.plan or slow / fast - 1 <= DIFFERENT:
             continue
         count += 1
-        right += (one.measured < other.measured) == (one.predicted < other.predicted)
+        right += (one.measured - other.measured) * (one.predicted - other.predicted) > 0
     return right, count
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from accuracy.plans import Planned, planned
@@ -50,6 +50,12 @@ class Row:
         return f"{self.recipe.system}:{self.plan.chips}"
 
     @property
+    def measurement(self) -> Hashable:
+        """What makes two rows one measurement: source, work, plan and seconds alike."""
+        work = (self.table, self.workload.name, self.workload.heads, self.system)
+        return (*work, self.plan, self.profile, self.seconds)
+
+    @property
     def plans(self) -> tuple[Plan, ...]:
         """The plan, then its alternatives."""
         return (self.plan, *self.alternatives)
@@ -66,13 +72,27 @@ class Unexpressed:
 
 Answer = Row | Unexpressed
 
+REPEATED = ("the source lists this measurement again", "来源重复列出同一测量")
 
-def read_rows(records: Iterable[Record] | None = None) -> tuple[tuple[Row, ...], tuple[Unexpressed, ...]]:
-    """Return the rows that can be expressed, and the rest with reasons."""
+
+def read_rows(
+    records: Iterable[Record] | None = None,
+) -> tuple[tuple[Row, ...], tuple[Unexpressed, ...]]:
+    """Return the rows that can be expressed, and the rest with reasons.
+
+    A measurement that its source lists again, to the last digit, counts once.
+    """
     answers = [express(record) for record in (read_records() if records is None else records)]
-    rows = tuple(answer for answer in answers if isinstance(answer, Row))
-    rest = tuple(answer for answer in answers if isinstance(answer, Unexpressed))
-    return rows, rest
+    rows: dict[Hashable, Row] = {}
+    rest: list[Unexpressed] = []
+    for answer in answers:
+        if isinstance(answer, Unexpressed):
+            rest.append(answer)
+        elif answer.measurement in rows:
+            rest.append(Unexpressed(answer.record, *REPEATED))
+        else:
+            rows[answer.measurement] = answer
+    return tuple(rows.values()), tuple(rest)
 
 
 def express(record: Record) -> Answer:
@@ -86,6 +106,9 @@ def express(record: Record) -> Answer:
     except ValueError as broken:
         reason = f"the published layout is not one the model accepts: {broken}"
         return Unexpressed(record, reason, f"模型不接受所公布的布局：{broken}")
+    if record.chips != plan.plan.chips:
+        reason = f"tp·pp·cp·dp = {plan.plan.chips}, but the row says {record.chips} chips"
+        return Unexpressed(record, reason, f"tp·pp·cp·dp = {plan.plan.chips}，而行称 {record.chips}")
     seconds = _seconds(record, plan)
     return Row(record, found, workload, plan.plan, plan.alternatives, plan.unknown, seconds)
 

@@ -1,0 +1,72 @@
+"""``Report``: everything that the page prints, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from accuracy import memory
+from accuracy.choice import Choice, choices
+from accuracy.constants import Constant, fitted_tables, read_constants
+from accuracy.groups import candidates
+from accuracy.predict import Predictor, predict, scored
+from accuracy.rows import Row, Unexpressed, read_rows
+from accuracy.score import Headline, Scored, headline
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The scored rows and what follows from them.
+
+    ``step`` are the rows of the set that the thresholds speak of, ``apart`` those of the lines
+    of their own. ``head`` is over tables without a fitted row, ``head_checked`` over those of
+    its rows that are not recalled, ``head_fitted`` over the rows of tables with a fitted row.
+    """
+
+    rows: tuple[Row, ...]
+    unexpressed: tuple[Unexpressed, ...]
+    step: tuple[Scored, ...]
+    apart: tuple[Scored, ...]
+    fitted: tuple[str, ...]
+    constants: tuple[Constant, ...]
+    head: Headline | None
+    head_checked: Headline | None
+    head_fitted: Headline | None
+    choices: tuple[Choice, ...]
+    layers: tuple[memory.LayerCheck, ...]
+    ran: tuple[memory.Ran, ...]
+    peaks: tuple[memory.Peak, ...]
+
+
+def build(
+    predictor: Predictor = predict, constants: Sequence[Constant] | None = None
+) -> Report:
+    """Return the report of all rows in ``data/``, as ``predictor`` predicts them."""
+    rows, unexpressed = read_rows()
+    fit = tuple(read_constants() if constants is None else constants)
+    tables = fitted_tables(fit, rows)
+    all_scored = [scored(row, predictor) for row in rows]
+    lines = {row.id: row.recipe.line for row in rows}
+    step = tuple(one for one in all_scored if lines[one.id] == "step")
+    unseen = [one for one in step if one.table not in tables]
+    return Report(
+        rows=rows,
+        unexpressed=unexpressed,
+        step=step,
+        apart=tuple(one for one in all_scored if lines[one.id] == "apart"),
+        fitted=tables,
+        constants=fit,
+        head=_headline(unseen),
+        head_checked=_headline(one for one in unseen if not one.recalled),
+        head_fitted=_headline(one for one in step if one.table in tables),
+        choices=tuple(choices(candidates(rows, all_scored))),
+        layers=tuple(memory.layer_checks(predictor)),
+        ran=tuple(memory.ran(rows, predictor)),
+        peaks=tuple(memory.peaks(rows, predictor)),
+    )
+
+
+def _headline(rows: Iterable[Scored]) -> Headline | None:
+    """The headline, or nothing where there is no row."""
+    found = list(rows)
+    return headline(found) if found else None
