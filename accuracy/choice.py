@@ -24,8 +24,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``groups`` of alternatives; mean ``regret`` of the model's pick and ``random_regret`` of a
-    random one (t_picked / t_best - 1); share of ``pairs`` that are ordered right."""
+    """The score over ``groups`` of alternatives.
+
+    Mean ``regret`` of the model's pick and ``random_regret`` of a random one
+    (t_picked / t_best - 1); share of ``pairs`` that are ordered right.
+    """
 
     source: str
     groups: int

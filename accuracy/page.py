@@ -126,7 +126,12 @@ def _memory(report: Report, language: Language) -> Lines:
 def _peaks(report: Report, language: Language) -> Lines:
     words = WORDS[language]
     body = [
-        (p.row.id, f"{p.measured / GIB:.1f}", f"{p.predicted / GIB:.1f}", f"{100 * p.signed:+.1f} %")
+        (
+            p.row.id,
+            f"{p.measured / GIB:.1f}",
+            f"{p.predicted / GIB:.1f}",
+            f"{100 * p.signed:+.1f} %",
+        )
         for p in titan_peaks(report.peaks)
     ]
     lines = [words["memory_peaks"], "", *_table(words["peak_columns"].split(" | "), body)]

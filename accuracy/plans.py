@@ -34,8 +34,11 @@ _DEGREES = ("tp", "pp", "vpp", "cp", "ep", "etp", "dp", "micro_batch", "global_b
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """The plan of a row, ``alternatives`` it may have been instead, and the fields that the
-    source leaves open (``unknown``)."""
+    """The plan of a row, and what it may have been instead.
+
+    ``unknown`` are the fields that the source leaves open; ``alternatives`` the plans that
+    differ from ``plan`` in one of them.
+    """
 
     plan: Plan
     alternatives: tuple[Plan, ...]
@@ -131,9 +134,7 @@ def _complete(record: Record, values: Mapping[str, Any]) -> Plan:
     return Plan(**fields)
 
 
-def _variations(
-    plan: Plan, choices: Mapping[str, list[Any]], workload: Workload
-) -> Iterator[Plan]:
+def _variations(plan: Plan, choices: Mapping[str, list[Any]], workload: Workload) -> Iterator[Plan]:
     """The legal plans that differ from ``plan`` in one open field."""
     for name, values in choices.items():
         for value in values:

@@ -20,8 +20,11 @@ FITS = ("no", "at_limit", "yes")
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One plan priced: seconds per step with its 80 % interval, bytes per chip, whether they
-    fit (``FITS``), and the model's FLOP per step."""
+    """One plan priced.
+
+    Seconds per step with their 80 % interval, bytes per chip, whether they fit (``FITS``), and
+    the model's FLOP per step.
+    """
 
     seconds: float
     low: float

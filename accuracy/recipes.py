@@ -93,7 +93,8 @@ def claim(record: Record) -> Recipe | Refusal:
 
     Raises ``ValueError`` if none or more than one does: every row is spoken for exactly once.
     """
-    found = [entry for entry in (*recipes(), *refusals()) if entry.match(record)]
+    entries: tuple[Recipe | Refusal, ...] = (*recipes(), *refusals())
+    found = [entry for entry in entries if entry.match(record)]
     if len(found) != 1:
         raise ValueError(f"{record.id}: {len(found)} recipes and refusals match, not one")
     return found[0]

@@ -14,8 +14,25 @@ FILES = ("megatron", "dgxc", "foundry", "training", "bloom", "bridge", "mlperf",
 SUPPLEMENT = DATA / "supplements.csv"
 
 _INTEGERS = frozenset(
-    "chips layers hidden heads kv_heads ffn vocab sequence tp pp vpp cp ep etp dp "
-    "micro_batch global_batch".split()
+    [
+        "chips",
+        "layers",
+        "hidden",
+        "heads",
+        "kv_heads",
+        "ffn",
+        "vocab",
+        "sequence",
+        "tp",
+        "pp",
+        "vpp",
+        "cp",
+        "ep",
+        "etp",
+        "dp",
+        "micro_batch",
+        "global_batch",
+    ]
 )
 _FLOATS = frozenset({"seconds", "samples_per_s", "tflops", "memory_gib"})
 

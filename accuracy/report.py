@@ -38,9 +38,7 @@ class Report:
     peaks: tuple[memory.Peak, ...]
 
 
-def build(
-    predictor: Predictor = predict, constants: Sequence[Constant] | None = None
-) -> Report:
+def build(predictor: Predictor = predict, constants: Sequence[Constant] | None = None) -> Report:
     """Return the report of all rows in ``data/``, as ``predictor`` predicts them."""
     rows, unexpressed = read_rows()
     fit = tuple(read_constants() if constants is None else constants)

@@ -108,7 +108,9 @@ def express(record: Record) -> Answer:
         return Unexpressed(record, reason, f"模型不接受所公布的布局：{broken}")
     if record.chips != plan.plan.chips:
         reason = f"tp·pp·cp·dp = {plan.plan.chips}, but the row says {record.chips} chips"
-        return Unexpressed(record, reason, f"tp·pp·cp·dp = {plan.plan.chips}，而行称 {record.chips}")
+        return Unexpressed(
+            record, reason, f"tp·pp·cp·dp = {plan.plan.chips}，而行称 {record.chips}"
+        )
     seconds = _seconds(record, plan)
     return Row(record, found, workload, plan.plan, plan.alternatives, plan.unknown, seconds)
 

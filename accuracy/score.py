@@ -12,8 +12,11 @@ TIGHT, LOOSE = 0.10, 0.12
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One row's prediction beside its measurement, in seconds; ``low`` and ``high`` bound the
-    80 % interval, widened by what the source leaves open."""
+    """One row's prediction beside its measurement, in seconds.
+
+    ``low`` and ``high`` bound the 80 % interval, widened by what the source leaves open;
+    ``model_flops_rate`` is the model's FLOP per second and chip that were measured.
+    """
 
     id: str
     table: str

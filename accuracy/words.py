@@ -58,7 +58,8 @@ _EN = {
     "memory_not": "Said not to fit: {ids}.",
     "memory_peaks": "Printed peaks:",
     "peak_columns": "row | printed GiB | predicted GiB | error",
-    "peak_bloom": "BLOOM's layout sweep, {count} rows: median error {median}, p90 {p90}, bias {bias}.",
+    "peak_bloom": "BLOOM's layout sweep, {count} rows: median error {median}, p90 {p90}, "
+    "bias {bias}.",
     "fit": "What was fitted",
     "fit_none": "Nothing.",
     "fit_note": "{constants} constants (at most 12) on {rows} rows (at most 40) of {tables} "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from accuracy.record import Record
 from accuracy.recipes import Recipe
+from accuracy.record import Record
 from artery.catalog import model
 from artery.core.workload import Layer, Matmul, Workload
 from artery.workload import decoder, gpt_shape
@@ -58,7 +58,7 @@ def assumed_heads(hidden: int, tp: int) -> int:
 
 @cache
 def _from_catalog(name: str, layers: int | None) -> Workload:
-    found = model(CATALOG[name.split(" proxy")[0]])
+    found = model(CATALOG[name.split(" proxy", maxsplit=1)[0]])
     if name == "BERT-large":
         found = replace(found, last=masked(found.last), logits=round(found.logits * MASKED))
     if layers is not None and "proxy" in name:
@@ -80,8 +80,10 @@ def masked(head: Layer) -> Layer:
 def _from_shape(
     kind: str, *, layers: int, hidden: int, heads: int, vocab: int, sequence: int
 ) -> Workload:
-    """Return a GPT of Megatron's kind (``gpt``), MosaicML's (``mpt``, no dropout), or one with
-    attention and feed-forward side by side (``gpt-parallel``)."""
+    """Return a GPT of Megatron's kind (``gpt``) or of MosaicML's (``mpt``, no dropout).
+
+    ``gpt-parallel`` has attention and feed-forward side by side.
+    """
     shape = gpt_shape(layers=layers, hidden=hidden, heads=heads, vocab=vocab, sequence=sequence)
     if kind == "mpt":
         shape = replace(shape, dropout=0.0, attention_dropout=0.0, embedding_dropout=0.0)
