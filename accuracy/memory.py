@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from accuracy.predict import Predictor, predict
+from accuracy.predict import Prediction, Predictor, predict
 from accuracy.rows import Row
 from artery.core.plan import Plan, Recompute
 from artery.core.workload import Workload
@@ -154,22 +154,24 @@ class Peak:
         return self.predicted / self.measured - 1
 
 
-def ran(rows: Iterable[Row], predictor: Predictor = predict) -> list[Ran]:
+Predicted = Mapping[str, Sequence[Prediction]]
+"""Predictions of each row's plan and alternatives, by the row's id."""
+
+
+def ran(rows: Iterable[Row], predicted: Predicted) -> list[Ran]:
     """Return for each row whether it fits, or one of the plans it may have been does."""
-    return [Ran(row, _best(row, predictor)) for row in rows]
+    return [Ran(row, _best(predicted[row.id])) for row in rows]
 
 
-def _best(row: Row, predictor: Predictor) -> str:
-    answers = [p.fits for p in predictor(row.workload, row.system, row.profile, row.plans)]
+def _best(predictions: Iterable[Prediction]) -> str:
+    answers = {prediction.fits for prediction in predictions}
     return next((word for word in ("yes", "at_limit") if word in answers), "no")
 
 
-def peaks(rows: Iterable[Row], predictor: Predictor = predict) -> list[Peak]:
-    """Return the rows whose source prints a peak."""
-    found = []
-    for row in rows:
-        if row.record.memory_gib is None:
-            continue
-        (answer,) = predictor(row.workload, row.system, row.profile, [row.plan])
-        found.append(Peak(row, row.record.memory_gib * GIB, answer.memory))
-    return found
+def peaks(rows: Iterable[Row], predicted: Predicted) -> list[Peak]:
+    """Return the rows whose source prints a peak, beside the prediction for their plan."""
+    return [
+        Peak(row, row.record.memory_gib * GIB, predicted[row.id][0].memory)
+        for row in rows
+        if row.record.memory_gib is not None
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from accuracy.rows import Row
@@ -61,17 +61,24 @@ def _one(workload: Workload, found: System, profile_name: str, plan: Plan) -> Pr
     )
 
 
-def scored(row: Row, predictor: Predictor = predict) -> Scored:
+def predict_rows(
+    rows: Iterable[Row], predictor: Predictor = predict
+) -> dict[str, Sequence[Prediction]]:
+    """Return the predictions of each row's plan and alternatives, by the row's id."""
+    return {r.id: predictor(r.workload, r.system, r.profile, r.plans) for r in rows}
+
+
+def scored(row: Row, predictions: Sequence[Prediction]) -> Scored:
     """Return ``row`` beside its prediction; alternatives only widen the interval."""
-    first, *others = predictor(row.workload, row.system, row.profile, row.plans)
+    first = predictions[0]
     return Scored(
         id=row.id,
         table=row.table,
         chip=row.recipe.system,
         measured=row.seconds,
         predicted=first.seconds,
-        low=min(first.low, *(other.low for other in others)) if others else first.low,
-        high=max(first.high, *(other.high for other in others)) if others else first.high,
+        low=min(one.low for one in predictions),
+        high=max(one.high for one in predictions),
         model_flops_rate=first.flops / row.seconds / row.plan.chips,
         recalled=row.record.recalled,
     )

@@ -13,29 +13,6 @@ DATA = Path(__file__).parent / "data"
 FILES = ("megatron", "dgxc", "foundry", "training", "bloom", "bridge", "mlperf", "vision")
 SUPPLEMENT = DATA / "supplements.csv"
 
-_INTEGERS = frozenset(
-    [
-        "chips",
-        "layers",
-        "hidden",
-        "heads",
-        "kv_heads",
-        "ffn",
-        "vocab",
-        "sequence",
-        "tp",
-        "pp",
-        "vpp",
-        "cp",
-        "ep",
-        "etp",
-        "dp",
-        "micro_batch",
-        "global_batch",
-    ]
-)
-_FLOATS = frozenset({"seconds", "samples_per_s", "tflops", "memory_gib"})
-
 DTYPES: Mapping[str, str] = MappingProxyType(
     {
         "": "unpublished",
@@ -162,8 +139,10 @@ def _record(row: Mapping[str, str]) -> Record:
 
 
 def _value(name: str, text: str) -> Any:  # noqa: ANN401  # str, int, float or None, by column
-    if name in _INTEGERS:
-        return int(text) if text else None
-    if name in _FLOATS:
-        return float(text) if text else None
-    return text
+    """The cell ``text`` as the type that the column ``name`` has in ``Record``."""
+    kind = Record.__annotations__[name]
+    if kind == "str":
+        return text
+    if not text:
+        return None
+    return int(text) if kind == "int | None" else float(text)

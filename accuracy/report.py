@@ -9,7 +9,7 @@ from accuracy import memory
 from accuracy.choice import Choice, choices
 from accuracy.constants import Constant, fitted_tables, read_constants
 from accuracy.groups import candidates
-from accuracy.predict import Predictor, predict, scored
+from accuracy.predict import Predictor, predict, predict_rows, scored
 from accuracy.rows import Row, Unexpressed, read_rows
 from accuracy.score import Headline, Scored, headline
 
@@ -43,7 +43,8 @@ def build(predictor: Predictor = predict, constants: Sequence[Constant] | None =
     rows, unexpressed = read_rows()
     fit = tuple(read_constants() if constants is None else constants)
     tables = fitted_tables(fit, rows)
-    all_scored = [scored(row, predictor) for row in rows]
+    predicted = predict_rows(rows, predictor)
+    all_scored = [scored(row, predicted[row.id]) for row in rows]
     lines = {row.id: row.recipe.line for row in rows}
     step = tuple(one for one in all_scored if lines[one.id] == "step")
     unseen = [one for one in step if one.table not in tables]
@@ -59,8 +60,8 @@ def build(predictor: Predictor = predict, constants: Sequence[Constant] | None =
         head_fitted=_headline(one for one in step if one.table in tables),
         choices=tuple(choices(candidates(rows, all_scored))),
         layers=tuple(memory.layer_checks(predictor)),
-        ran=tuple(memory.ran(rows, predictor)),
-        peaks=tuple(memory.peaks(rows, predictor)),
+        ran=tuple(memory.ran(rows, predicted)),
+        peaks=tuple(memory.peaks(rows, predicted)),
     )
 
 
