@@ -21,8 +21,17 @@ from artery.errors import UnknownNameError
 
 DATA = Path(__file__).parent / "data"
 
-KINDS = ("chips", "links", "systems", "models", "profiles", "libraries")
-"""What the catalog holds, as written in ``artery catalog list KIND``."""
+SINGULAR = {
+    "chips": "chip",
+    "links": "link",
+    "systems": "system",
+    "models": "model",
+    "profiles": "profile",
+    "libraries": "library",
+}
+"""What the catalog holds, as written in ``artery catalog list KIND``, and the word for one."""
+
+KINDS = tuple(SINGULAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ def resolve(kind: str, name: str) -> Resolved:
     target = aliases(kind).get(folded)
     if target is not None:
         return Resolved(target, f'"{name}" is taken as {target}')
-    raise UnknownNameError(kind.removesuffix("s"), name, (*names(kind), *aliases(kind)))
+    raise UnknownNameError(SINGULAR[kind], name, (*names(kind), *aliases(kind)))
 
 
 @cache

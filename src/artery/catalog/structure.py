@@ -31,13 +31,22 @@ def keys(schema: type, path: Path) -> tuple[str, ...]:
     return tuple(field_types(hint)) if _is_table(hint) else ()
 
 
-def example(schema: type, path: Path) -> str:
-    """Return ``for example "80 GiB"`` for the quantity at ``path``; empty for other values."""
+def unit_at(schema: type, path: Path) -> Unit | None:
+    """Return the unit of the quantity at ``path``; ``None`` for any other value."""
     hint = _hint_at(schema, path)
     if get_origin(hint) is not Annotated:
+        return None
+    marker = get_args(hint)[1]
+    return marker if isinstance(marker, Unit) else None
+
+
+def example(schema: type, path: Path) -> str:
+    """Return ``for example "80 GiB"`` for the quantity at ``path``; empty for other values."""
+    marker = unit_at(schema, path)
+    if marker is None:
         return ""
     try:
-        get_args(hint)[1].parse(None)
+        marker.parse(None)
     except InputError as error:
         return error.problems[0].fix
     return ""

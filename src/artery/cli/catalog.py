@@ -1,0 +1,75 @@
+"""``artery catalog``: the chips, links, systems, models and profiles that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from artery.answers.catalog import catalog, catalog_list, catalog_schema, catalog_show
+from artery.cli.options import shared_options
+from artery.report.words import Language
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@click.command("catalog")
+@click.argument("action", type=click.Choice(["list", "show", "schema"]), required=False)
+@click.argument("name", metavar="[KIND|NAME|FILE]", required=False)
+@shared_options
+def command(action: str | None, name: str | None, as_json: bool, lang: Language, out: str) -> None:
+    r"""Say what is known: chips, links, systems, models, profiles, libraries.
+
+    Every value has a source, a date and how far to trust it: datasheet, measured, recalled or
+    assumed. A chip, link or system of your own is a small TOML or YAML file; schema prints what
+    belongs in it as JSON Schema, and show checks it.
+
+    \b
+    Examples:
+      artery catalog
+      artery catalog list chips
+      artery catalog show h100-sxm
+      artery catalog show ./my-chip.toml
+      artery catalog schema system
+    """
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    if action is not None and name is None:
+        wanted = {"list": "a KIND, for example chips", "show": "a NAME, for example h100-sxm"}
+        raise click.UsageError(f"{action} needs {wanted.get(action, 'chip, link or system')}")
+    if action == "schema":
+        import json
+
+        schema = catalog_schema(str(name))
+        text = (
+            document("catalog", {"json_schema": schema})
+            if as_json
+            else json.dumps(schema, indent=2)
+        )
+        write_whole(out, text)
+        return
+    payload, drawing = _answer(action, str(name), lang)
+    if as_json:
+        write_whole(out, document("catalog", payload))
+    else:
+        deliver(drawing, out)
+
+
+def _answer(
+    action: str | None, name: str, lang: Language
+) -> tuple[Mapping[str, object], RenderableType]:
+    """Return the answer as keys of the document and as a drawing."""
+    from artery.report import catalog as report
+
+    if action == "list":
+        listing = catalog_list(name)
+        return report.listing_payload(listing), report.listing_drawing(listing, lang)
+    if action == "show":
+        entries = catalog_show(name)
+        return report.entries_payload(entries), report.entries_drawing(entries, lang)
+    counts = catalog()
+    return report.counts_payload(counts), report.counts_drawing(counts, lang)
