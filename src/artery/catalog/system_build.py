@@ -1,73 +1,57 @@
-"""From the table of a system to the noun: its node, its fabric or torus, the warnings."""
+"""From the table of a system to the noun: its parts put together, clipped to its chips."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
+from math import ceil, prod
 
-from artery.catalog.system_schema import (
-    FabricTable,
-    HostTable,
-    NodeTable,
-    SystemTable,
-    TorusTable,
-)
-from artery.cluster.fat_tree import FatTree, Level, TooManyPorts, fat_tree_tiers, stages
-from artery.cluster.torus import squarest, torus, torus_tier, torus_wiring
+from artery.catalog.system_parts import Links, fat_tree, scale_up, slice_of
+from artery.catalog.system_schema import SystemTable, TorusTable
+from artery.catalog.system_spec import Spec
+from artery.cluster.fat_tree import FatTree, TooManyPortsError, fat_tree_tiers, stages
+from artery.cluster.torus import Torus, squarest, torus_tier, torus_wiring
 from artery.cluster.wiring import Assembly
 from artery.core.chip import Chip
 from artery.core.link import Link
-from artery.core.system import Router, System, Tier, VertexGroup
+from artery.core.system import Edges, Router, System, Tier, VertexGroup
 from artery.errors import InputError, Problem
-from artery.node.cube_mesh import cube_mesh
-from artery.node.full_mesh import full_mesh
-from artery.node.nvl72 import nvl72
-from artery.node.nvlink_pairs import nvlink_pairs
-from artery.node.nvswitch import nvswitch
-from artery.node.pcie_tree import Host, pcie_tree
 from artery.node.scale_up import ScaleUp
-from artery.node.single import alone, single
+from artery.node.single import alone
 
-Links = Mapping[str, Link]
+LIBRARY_OF_VENDOR = {"nvidia": "nccl", "amd": "rccl", "google": "ici"}
+"""The communication library of one chip alone; others have ``gloo``."""
 
 
-def build(table: SystemTable, chip: Chip, links: Links, chips: int | None) -> System:
-    """Return the system of ``chips`` chips (``None``: what the table says, else one domain).
+def build(table: SystemTable, chip: Chip, links: Links, wanted: Spec) -> System:
+    """Return the system with the ``wanted`` chips or shape (else as the table says, or one node).
 
-    Raises :class:`artery.errors.InputError` if there is no way between so many chips, or the
-    tiers need more ports than a switch has.
+    ``links`` are the classes that the table names. Raises :class:`artery.errors.InputError` if it
+    cannot be that large, has no such shape, or its tiers need more ports than a switch has.
     """
-    domain = scale_up(table.node, links)
-    count = chips or table.chips or domain.chips
-    if table.fabric is None and count > domain.chips:
-        raise _too_many(table.name, count, domain.chips, "it has no fabric")
-    if table.fabric is not None and table.fabric.limit is not None and count > table.fabric.limit:
-        raise _too_many(table.name, count, table.fabric.limit, "that is the whole of it")
-    nodes = ceil(count / table.node.chips)
-    tree = None if table.fabric is None else fat_tree(table.fabric, links).clipped(nodes)
-    tiers = _nested(domain, tree, table.node.chips, count)
-    if nodes == 1 and domain.tiers:
-        tree = None
-    if tree is not None:
-        _check_ports(tree, nodes)
-    whole = Assembly(count, domain, tree)
+    if table.torus is not None:
+        grid = _slice(table, table.torus, links, wanted)
+        network, warnings = _torus(grid), _torus_warnings(table, grid, wanted)
+    else:
+        domain = scale_up(table.node, links)
+        chips = _chips(table, domain, wanted)
+        network, warnings = _switched(table, domain, links, chips), _warnings(table, domain, chips)
     return System(
         name=table.name,
         chip=chip,
-        chips=count,
+        chips=network.chips,
         chips_per_node=table.node.chips,
-        tiers=tiers,
-        groups=whole.groups,
-        links=whole.links,
-        wiring=whole.edges,
-        router=_router(tiers, tree),
+        tiers=network.tiers,
+        groups=network.groups,
+        links=network.links,
+        wiring=network.wiring,
+        router=network.router,
         library=table.library,
         node_power=table.node.power,
         node_price=table.node.price,
         chip_hour_price=table.chip_hour_price,
-        warnings=tuple(_warnings(table, domain, count)),
+        warnings=tuple(warnings),
     )
 
 
@@ -84,76 +68,33 @@ def lone_chip(chip: Chip) -> System:
         links=whole.links,
         wiring=whole.edges,
         router=Router((1,), ("direct",)),
-        library="nccl" if chip.vendor.casefold() == "nvidia" else "gloo",
+        library=LIBRARY_OF_VENDOR.get(chip.vendor.casefold(), "gloo"),
     )
 
 
-def scale_up(node: NodeTable, links: Links) -> ScaleUp:
-    """Return the scale-up domain that the table's node describes."""
-    host = None if node.host is None else _host(node.host, links)
-    if node.kind == "single":
-        return single(None if host is None else host.link)
-    if node.kind == "pcie-tree" and host is not None:
-        return pcie_tree(node.chips, host, _latency(node, host.link))
-    if node.link is None:
-        raise ValueError(f"a {node.kind} node needs a link")
-    link = links[node.link]
-    if node.bandwidth is not None:
-        link = replace(link, bandwidth=node.bandwidth)
-    latency = _latency(node, link)
-    if node.kind == "nvlink-pairs" and host is not None:
-        return nvlink_pairs(node.chips, link, host, latency)
-    if node.kind == "cube-mesh" and host is not None:
-        return cube_mesh(link, host, latency)
-    if node.kind == "nvl72":
-        return nvl72(link, latency, host)
-    if node.kind == "full-mesh":
-        return full_mesh(node.chips, link, latency, host)
-    return nvswitch(
-        node.chips,
-        link,
-        latency,
-        switches=node.switches or 1,
-        reduction=node.reduction,
-        host=host,
-    )
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """What joins the chips, in the terms of :class:`artery.core.system.System`."""
+
+    chips: int
+    tiers: tuple[Tier, ...]
+    groups: tuple[VertexGroup, ...]
+    links: tuple[Link, ...]
+    wiring: Callable[[], Edges]
+    router: Router
 
 
-def _host(table: HostTable, links: Links) -> Host:
-    return Host(
-        link=links[table.link],
-        switches=table.switches,
-        sockets=table.sockets,
-        memory=table.memory,
-        socket_bandwidth=table.socket_bandwidth,
-        peer_to_peer=table.peer_to_peer,
-    )
-
-
-def _latency(node: NodeTable, link: Link) -> float:
-    return link.latency if node.latency is None else node.latency
-
-
-def fat_tree(fabric: FabricTable, links: Links) -> FatTree:
-    """Return the tree of switches that the table's fabric describes."""
-    nic = fabric.nic
-    given = {
-        name: value
-        for name in ("bandwidth", "efficiency")
-        if (value := getattr(nic, name)) is not None
-    }
-    card = replace(links[nic.link], **given)
-    return FatTree(
-        card=card,
-        cards=nic.count,
-        levels=tuple(Level(one.name, one.nodes, one.taper, one.radix) for one in fabric.tiers),
-        latency=card.latency + fabric.hop if fabric.latency is None else fabric.latency,
-        hop=fabric.hop,
-        rails=fabric.rails,
-        planes=nic.planes,
-        routing=fabric.routing,
-        reduction=fabric.reduction,
-    )
+def _switched(table: SystemTable, domain: ScaleUp, links: Links, chips: int) -> _Network:
+    """Return the network of domains under a tree of switches, if more than one node needs it."""
+    nodes = ceil(chips / table.node.chips)
+    tree = None if table.fabric is None else fat_tree(table.fabric, links).clipped(nodes)
+    tiers = _nested(domain, tree, table.node.chips, chips)
+    if nodes == 1 and domain.tiers:
+        tree = None
+    if tree is not None:
+        _check_ports(tree, nodes)
+    whole = Assembly(chips, domain, tree)
+    return _Network(chips, tiers, whole.groups, whole.links, whole.edges, _router(tiers, tree))
 
 
 def _nested(
@@ -177,17 +118,37 @@ def _router(tiers: tuple[Tier, ...], tree: FatTree | None) -> Router:
     for tier in tiers:
         radix.append(ceil(tier.chips / inside))
         inside = tier.chips
-    scaled = len(tiers) - (0 if tree is None else len(tree.levels))
-    routing = "hash" if tree is None else tree.routing
     # Up to the leaf there is one path; above it there is a choice among equal ones.
-    choice = ("direct" if index <= scaled else routing for index in range(len(tiers)))
+    single_path = len(tiers) if tree is None else len(tiers) - len(tree.levels) + 1
+    routing = "direct" if tree is None else tree.routing
+    choice = ["direct" if index < single_path else routing for index in range(len(tiers))]
     return Router(tuple(radix), tuple(choice))
 
 
+def _chips(table: SystemTable, domain: ScaleUp, wanted: Spec) -> int:
+    """Return how many chips there shall be, or raise if there cannot be so many."""
+    if wanted.shape is not None:
+        raise InputError(
+            Problem(
+                field="system",
+                found=f"the shape {_times(wanted.shape)}",
+                rule=f"{table.name} is no torus and takes a number of chips",
+                fix=f'"{table.name}:{prod(wanted.shape)}"',
+            )
+        )
+    chips = wanted.chips or table.chips or domain.chips
+    if table.fabric is None and chips > domain.chips:
+        raise _too_many(table.name, chips, domain.chips, "it has no fabric")
+    if table.fabric is not None and table.fabric.limit is not None and chips > table.fabric.limit:
+        raise _too_many(table.name, chips, table.fabric.limit, "that is the whole of it")
+    return chips
+
+
 def _check_ports(tree: FatTree, nodes: int) -> None:
+    """Raise if the nodes of a rail group need more ports than a leaf has."""
     try:
         stages(tree, nodes)
-    except TooManyPorts as error:
+    except TooManyPortsError as error:
         raise InputError(
             Problem(
                 field="fabric.tiers[0].nodes",
@@ -198,78 +159,60 @@ def _check_ports(tree: FatTree, nodes: int) -> None:
         ) from None
 
 
-def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> list[str]:
-    """Return what the user should know of how ``chips`` fill the system."""
-    found = []
-    per_node = table.node.chips
-    left = chips % per_node
-    if left:
-        found.append(f"{table.name}: the last node holds {left} of {per_node} chips")
-    if domain.chips > per_node and chips > domain.chips and chips % domain.chips:
-        left = chips % domain.chips
-        found.append(f"{table.name}: the last domain holds {left} of {domain.chips} chips")
+def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> Iterator[str]:
+    """Yield what the user should know of how ``chips`` fill the system."""
+    for size, what in ((table.node.chips, "node"), (domain.chips, "domain")):
+        again = what == "domain" and domain.nodes == 1
+        if chips % size and not again:
+            yield f"{table.name}: the last {what} holds {chips % size} of {size} chips"
     published = None if table.fabric is None else table.fabric.published
     if published is not None and chips > published:
-        found.append(
-            f"{table.name}: published to {published:,} chips; {chips:,} is extrapolated"
-        )
-    return found
+        yield f"{table.name}: published to {published:,} chips; {chips:,} is extrapolated"
 
 
-def build_torus(
-    table: SystemTable,
-    pod: TorusTable,
-    chip: Chip,
-    links: Links,
-    chips: int | None,
-    shape: tuple[int, ...] | None,
-) -> System:
-    """Return the slice of a pod with that many ``chips`` (squarest shape) or that ``shape``.
-
-    Raises :class:`artery.errors.InputError` if the shape has another number of dimensions or the
-    pod is smaller.
-    """
-    count = chips or table.chips or table.node.chips
-    dims = shape or squarest(count, pod.dimensions)
+def _slice(table: SystemTable, pod: TorusTable, links: Links, wanted: Spec) -> Torus:
+    """Return the slice of the wanted shape, or the squarest one of the wanted number of chips."""
+    chips = wanted.chips or table.chips or table.node.chips
+    dims = wanted.shape or squarest(chips, pod.dimensions)
     if len(dims) != pod.dimensions:
         raise InputError(
             Problem(
                 field="system",
-                found="x".join(map(str, dims)),
+                found=f"the shape {_times(dims)}",
                 rule=f"{table.name} has {pod.dimensions} dimensions",
-                fix="for example " + "x".join(["4"] * pod.dimensions),
+                fix=f'for example "{table.name}:{_times((4,) * pod.dimensions)}"',
             )
         )
-    given = {
-        name: value
-        for name in ("bandwidth", "latency")
-        if (value := getattr(pod, name)) is not None
-    }
-    grid = torus(dims, replace(links[pod.link], **given), pod.cube)
-    if grid.chips > pod.limit:
-        raise _too_many(table.name, grid.chips, pod.limit, "that is a whole pod")
-    text = "x".join(map(str, dims))
-    warnings = []
-    if shape is None and chips is not None:
-        warnings.append(f"{table.name}: {chips} chips are taken as {text}, the squarest shape")
-    if not grid.wrapped and grid.chips > 1:
-        warnings.append(f"{table.name}: {text} is no whole number of cubes and not wrapped around")
-    return System(
-        name=table.name,
-        chip=chip,
-        chips=grid.chips,
-        chips_per_node=table.node.chips,
-        tiers=(torus_tier(grid),),
-        groups=(VertexGroup("chip", "chip", grid.chips),),
-        links=(grid.link,),
-        wiring=partial(torus_wiring, grid),
-        router=Router(dims, ("dimension",) * len(dims)),
-        library=table.library,
-        node_power=table.node.power,
-        node_price=table.node.price,
-        chip_hour_price=table.chip_hour_price,
-        warnings=tuple(warnings),
+    if prod(dims) > pod.limit:
+        raise _too_many(table.name, prod(dims), pod.limit, "that is a whole pod")
+    return slice_of(pod, dims, links)
+
+
+def _torus(grid: Torus) -> _Network:
+    return _Network(
+        grid.chips,
+        (torus_tier(grid),),
+        (VertexGroup("chip", "chip", grid.chips),),
+        (grid.link,),
+        partial(torus_wiring, grid),
+        Router(grid.dims, ("dimension",) * len(grid.dims)),
     )
+
+
+def _torus_warnings(table: SystemTable, grid: Torus, wanted: Spec) -> Iterator[str]:
+    """Yield what the user should know of the shape of the slice."""
+    shape = _times(grid.dims)
+    if wanted.chips is not None:
+        yield f"{table.name}: {wanted.chips} chips are taken as {shape}, the squarest shape"
+    if any(not wrapped and size > 1 for size, wrapped in zip(grid.dims, grid.wrapped, strict=True)):
+        yield f"{table.name}: {shape} is no whole number of cubes and not wrapped around"
+    if grid.chips % table.node.chips:
+        left = grid.chips % table.node.chips
+        yield f"{table.name}: the last node holds {left} of {table.node.chips} chips"
+
+
+def _times(dims: tuple[int, ...]) -> str:
+    return "x".join(map(str, dims))
 
 
 def _too_many(name: str, chips: int, limit: int, why: str) -> InputError:

@@ -7,12 +7,23 @@ from itertools import pairwise
 
 from artery.catalog.checks import Complaint, complaints, counts, fraction
 from artery.catalog.sourced import Path
-from artery.catalog.system_schema import FabricTable, NodeTable, SystemTable, TorusTable
+from artery.catalog.system_parts import VERTEX
+from artery.catalog.system_schema import (
+    FabricTable,
+    HostTable,
+    NodeTable,
+    SystemTable,
+    TorusTable,
+)
+from artery.node.graph import MOST_CHIPS
+from artery.node.nvl72 import TRAYS
 
 MOST_CHIPS_IN_A_NODE = 1024
 """Assumed: beyond any scale-up domain built or announced; a slip of the pen above."""
 
 _FIXED = {"single": 1, "cube-mesh": 8, "nvl72": 4}
+"""Chips of a node whose kind says how many."""
+
 _NEEDS_LINK = ("nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh")
 _NEEDS_HOST = ("pcie-tree", "nvlink-pairs", "cube-mesh")
 
@@ -25,6 +36,9 @@ def _(table: SystemTable) -> Iterator[Complaint]:
     if table.fabric is not None and table.torus is not None:
         rule = "a system has a fabric or a torus"
         yield Complaint(("torus",), "both [fabric] and [torus]", rule, "leave one out")
+    if (table.torus is not None) != (table.node.kind == "torus"):
+        rule = 'kind = "torus" and [torus] go together'
+        yield Complaint(("node", "kind"), f'"{table.node.kind}"', rule, "write both or neither")
     if table.fabric is not None:
         yield from _fabric(table.fabric, table.node)
     if table.torus is not None:
@@ -40,8 +54,6 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
     if not 1 <= node.chips <= MOST_CHIPS_IN_A_NODE:
         rule = f"must lie between 1 and {MOST_CHIPS_IN_A_NODE}"
         yield Complaint((*path, "chips"), str(node.chips), rule, "count the chips of one node")
-    if node.kind == "full-mesh" and node.chips < 2:
-        yield Complaint((*path, "chips"), str(node.chips), "a mesh joins at least 2", 'kind="single"')
     if node.kind in _NEEDS_LINK and node.link is None:
         fix = 'for example link = "nvlink4"'
         yield Complaint((*path, "link"), "nothing", f"a {node.kind} node needs a link", fix)
@@ -51,13 +63,35 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
     if node.switches is not None:
         yield from counts({"switches": node.switches}, path)
     if node.host is not None:
-        yield from _host(node)
+        yield from _host(node, node.host)
+    if node.kind == "graph":
+        yield from _graph(node)
 
 
-def _host(node: NodeTable) -> Iterator[Complaint]:
-    host, path = node.host, ("node", "host")
-    if host is None:
-        return
+def _graph(node: NodeTable) -> Iterator[Complaint]:
+    path: Path = ("node", "cables")
+    if not 2 <= node.chips <= MOST_CHIPS:
+        rule = f"a graph has 2 to {MOST_CHIPS} chips"
+        yield Complaint(("node", "chips"), str(node.chips), rule, "larger networks take a [fabric]")
+    if not node.cables:
+        fix = 'for example cables = [{ends = ["chip0", "chip1"], link = "nvlink4"}]'
+        yield Complaint(path, "nothing", "a graph needs cables", fix)
+    for index, cable in enumerate(node.cables):
+        here: Path = (*path, index, "ends")
+        if len(cable.ends) != 2 or len(set(cable.ends)) != 2:
+            yield Complaint(here, repr(list(cable.ends)), "a cable has two different ends", "")
+        for end in cable.ends:
+            match = VERTEX.fullmatch(end)
+            if match is None:
+                fix = "for example chip0, switch3, host1, nic7"
+                yield Complaint(here, f'"{end}"', "no kind of vertex with a number", fix)
+            elif match[1] == "chip" and int(match[2]) >= node.chips:
+                rule = f"there are {node.chips} chips, numbered from 0"
+                yield Complaint(here, f'"{end}"', rule, f"chip0 to chip{node.chips - 1}")
+
+
+def _host(node: NodeTable, host: HostTable) -> Iterator[Complaint]:
+    path: Path = ("node", "host")
     yield from counts({"sockets": host.sockets}, path)
     if host.switches < 0 or (host.switches and node.chips % host.switches):
         rule = f"must divide the {node.chips} chips of a node"
@@ -99,8 +133,10 @@ def _nesting(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
     for index, size in enumerate(sizes[:-1]):
         if size is None:
             path: Path = ("fabric", "tiers", index, "nodes")
-            yield Complaint(path, "nothing", "only the last tier may hold all nodes", "say how many")
-    domain = 18 if node.kind == "nvl72" else 1
+            yield Complaint(
+                path, "nothing", "only the last tier may hold all nodes", "say how many"
+            )
+    domain = TRAYS if node.kind == "nvl72" else 1
     for index, (inner, outer) in enumerate(pairwise([domain, *sizes])):
         if inner is None or outer is None:
             continue

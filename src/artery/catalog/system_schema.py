@@ -15,8 +15,14 @@ A node and a fabric in a few lines::
     hop = "450 ns"
     tiers = [{name = "leaf", nodes = 32}, {name = "spine"}]
 
-Instead of ``[fabric]`` there may be a ``[torus]`` of chips, and instead of ``[node]`` and
-``[fabric]`` a ``[graph]``, written down vertex by vertex.
+Instead of ``[fabric]`` there may be a ``[torus]`` of chips (``kind = "torus"``). A network that is
+none of these is drawn by hand: ``kind = "graph"`` and its cables::
+
+    [node]
+    kind = "graph"
+    chips = 2
+    cables = [{ends = ["chip0", "switch0"], link = "pcie4x16"},
+              {ends = ["chip1", "switch0"], link = "pcie4x16"}]
 """
 
 from __future__ import annotations
@@ -27,7 +33,15 @@ from typing import ClassVar, Literal
 from artery.catalog.schema import STRICT, Dollars, LinkRate, Rate, Ratio, Seconds, Watts
 
 NodeKind = Literal[
-    "single", "pcie-tree", "nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh"
+    "single",
+    "pcie-tree",
+    "nvlink-pairs",
+    "cube-mesh",
+    "nvswitch",
+    "nvl72",
+    "full-mesh",
+    "torus",
+    "graph",
 ]
 Routing = Literal["hash", "modulo"]
 Library = Literal["nccl", "rccl", "ici", "gloo"]
@@ -48,12 +62,27 @@ class HostTable:
 
 
 @dataclass(frozen=True, slots=True)
+class CableTable:
+    """One of ``node.cables``: it joins two of ``chipN``, ``switchN``, ``hostN``, ``nicN``.
+
+    ``bandwidth`` replaces that of the class ``link``.
+    """
+
+    ends: tuple[str, ...]
+    link: str
+    bandwidth: LinkRate | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
 class NodeTable:
     """``[node]``: how the chips of a node are joined.
 
     ``link`` is the class of the scale-up link: all links of a chip together, but one link in a
-    full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is the number of
-    NVSwitches. ``power`` and ``price`` are those of a node without its chips.
+    full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is
+    the number of NVSwitches; ``cables`` are those of a graph. ``power`` and ``price`` are those of
+    a node without its chips.
     """
 
     kind: NodeKind
@@ -62,8 +91,9 @@ class NodeTable:
     bandwidth: LinkRate | None = None
     latency: Seconds | None = None
     switches: int | None = None
-    reduction: Literal["nvls"] | None = None
+    reduction: Literal["nvls", "none"] = "none"
     host: HostTable | None = None
+    cables: tuple[CableTable, ...] = ()
     power: Watts | None = None
     price: Dollars | None = None
 
@@ -118,7 +148,7 @@ class FabricTable:
     latency: Seconds | None = None
     rails: bool = False
     routing: Routing = "hash"
-    reduction: Literal["sharp"] | None = None
+    reduction: Literal["sharp", "none"] = "none"
     published: int | None = None
     limit: int | None = None
 
@@ -127,15 +157,17 @@ class FabricTable:
 
 @dataclass(frozen=True, slots=True)
 class TorusTable:
-    """``[torus]``: ``link`` is one of a chip's links; slices of whole ``cube``s are wrapped.
+    """``[torus]``: ``link`` is one of a chip's links, ``limit`` the chips of the whole pod.
 
-    ``dimensions`` 2 or 3, ``limit`` the chips of the whole pod.
+    ``dimensions`` is 2 or 3. A slice wraps around if all its sides are multiples of ``cube``;
+    with ``each_side`` every such side wraps by itself.
     """
 
     link: str
     dimensions: int
     cube: int
     limit: int
+    each_side: bool = False
     bandwidth: LinkRate | None = None
     latency: Seconds | None = None
 

@@ -6,9 +6,8 @@ squarest one for a number of chips. The name of a chip alone is a system of one 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
@@ -16,51 +15,13 @@ from artery.catalog.loader import entry, names, resolve
 from artery.catalog.overrides import under
 from artery.catalog.sourced import Sourced
 from artery.catalog.structure import fill
-from artery.catalog.system_build import build, build_torus, lone_chip
+from artery.catalog.system_build import build, lone_chip
 from artery.catalog.system_schema import SystemTable
+from artery.catalog.system_spec import Spec, parse_spec
+from artery.core.chip import Chip
+from artery.core.source import Source
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
-
-MOST_CHIPS = 4_000_000
-"""Assumed: more than any system built or announced; a slip of the pen above."""
-
-_COUNT = re.compile(r"[0-9]{1,12}")
-_SHAPE = re.compile(r"[0-9]{1,6}(x[0-9]{1,6}){1,2}")
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """A system as written on the command line: ``name``, and ``chips`` or the ``shape`` of a torus."""
-
-    name: str
-    chips: int | None = None
-    shape: tuple[int, ...] | None = None
-
-
-def parse_spec(text: str) -> Spec:
-    """Return ``NAME``, ``NAME:CHIPS`` or ``NAME:4x4x8`` taken apart.
-
-    Raises :class:`artery.errors.InputError` if what follows the last colon is no number of chips
-    from 1 up and no shape. A colon inside a path is left to the path.
-    """
-    name, colon, size = text.strip().rpartition(":")
-    if not colon or "/" in size or "\\" in size:
-        return Spec(text.strip())
-    folded = size.strip().casefold().replace("_", "").replace("×", "x")
-    if _SHAPE.fullmatch(folded):
-        shape = tuple(int(side) for side in folded.split("x"))
-        if all(shape):
-            return Spec(name, shape=shape)
-    elif _COUNT.fullmatch(folded) and 1 <= int(folded) <= MOST_CHIPS:
-        return Spec(name, chips=int(folded))
-    raise InputError(
-        Problem(
-            field="system",
-            found=f'"{text}"',
-            rule=f"after the colon stands a number of chips from 1 to {MOST_CHIPS:,}, or a shape",
-            fix=f'for example "{name}:64", or "tpu-v4-pod:4x4x8"',
-        )
-    )
 
 
 def system(spec: str, overrides: Sequence[str] = ()) -> System:
@@ -79,16 +40,10 @@ def system(spec: str, overrides: Sequence[str] = ()) -> System:
     table, sourced = found
     chip = chip_of(table.chip, chip_overrides)
     links = {name: link_of(name) for name in _link_names(table)}
-    if table.torus is not None:
-        result = build_torus(table, table.torus, chip, links, wanted.chips, wanted.shape)
-    else:
-        if wanted.shape is not None:
-            raise _no_torus(spec, wanted)
-        result = build(table, chip, links, wanted.chips)
-    provenance = {**sourced.provenance}
-    provenance.update({f"chip.{path}": source for path, source in chip.provenance.items()})
-    warnings = (*((note,) if note else ()), *result.warnings)
-    return replace(result, provenance=provenance, warnings=warnings)
+    built = build(table, chip, links, wanted)
+    provenance = {**sourced.provenance, **_provenance_of(chip)}
+    warnings = (*((note,) if note else ()), *built.warnings)
+    return replace(built, provenance=provenance, warnings=warnings)
 
 
 def _table(
@@ -103,20 +58,23 @@ def _table(
         return None, revise(SystemTable, sourced, overrides) if overrides else (table, sourced)
     try:
         found = resolve("systems", name)
-    except UnknownNameError as unknown:
-        return None, _none_if_chip(name, unknown)
+    except UnknownNameError:
+        if _is_chip(name):
+            return None, None
+        raise
     sourced = entry("systems", found.name)
     if overrides:
         return found.note, revise(SystemTable, sourced, overrides)
     return found.note, (fill(SystemTable, sourced.values), sourced)
 
 
-def _none_if_chip(name: str, unknown: UnknownNameError) -> None:
-    """Return ``None`` if ``name`` is a chip's, or raise ``unknown``."""
+def _is_chip(name: str) -> bool:
+    """Whether ``name`` is that of a chip."""
     try:
         resolve("chips", name)
     except UnknownNameError:
-        raise unknown from None
+        return False
+    return True
 
 
 def _of_one_chip(wanted: Spec, chip_overrides: Sequence[str], own: Sequence[str]) -> System:
@@ -131,8 +89,12 @@ def _of_one_chip(wanted: Spec, chip_overrides: Sequence[str], own: Sequence[str]
             )
         )
     chip = chip_of(wanted.name, chip_overrides)
-    provenance = {f"chip.{path}": source for path, source in chip.provenance.items()}
-    return replace(lone_chip(chip), provenance=provenance)
+    return replace(lone_chip(chip), provenance=_provenance_of(chip))
+
+
+def _provenance_of(chip: Chip) -> dict[str, Source]:
+    """Return the sources of a chip's values, by their path in a system."""
+    return {f"chip.{path}": source for path, source in chip.provenance.items()}
 
 
 def _systems_with(chip: str) -> list[str]:
@@ -146,7 +108,7 @@ def _systems_with(chip: str) -> list[str]:
 
 def _link_names(table: SystemTable) -> set[str]:
     """Return the classes of link that the table names."""
-    found = {table.node.link}
+    found = {table.node.link, *(cable.link for cable in table.node.cables)}
     if table.node.host is not None:
         found.add(table.node.host.link)
     if table.fabric is not None:
@@ -154,18 +116,3 @@ def _link_names(table: SystemTable) -> set[str]:
     if table.torus is not None:
         found.add(table.torus.link)
     return {name for name in found if name is not None}
-
-
-def _no_torus(spec: str, wanted: Spec) -> InputError:
-    shape = wanted.shape or ()
-    product = 1
-    for side in shape:
-        product *= side
-    return InputError(
-        Problem(
-            field="system",
-            found=f'"{spec}"',
-            rule=f"{wanted.name} is no torus and takes a number of chips",
-            fix=f'"{wanted.name}:{product}"',
-        )
-    )

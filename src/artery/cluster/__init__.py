@@ -1,5 +1,5 @@
 """Clusters: how scale-up domains are joined into one system.
 
 ``fat_tree`` (one to three tiers of switches, rails, taper, several planes), ``torus`` (TPU pods),
-``graph`` (a network written down by hand), ``wiring`` (the whole as vertices and edge arrays).
+``wiring`` (the whole as vertices and edge arrays).
 """

@@ -9,6 +9,7 @@ keeps ``down : up = taper`` of its ports, one at the top uses all of them downwa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
@@ -39,8 +40,9 @@ class FatTree:
     """A tree of switches over network cards.
 
     ``cards`` of class ``card`` per node, each split over ``planes`` ports; ``latency`` is one way
-    through a leaf and ``hop`` that of one more switch with its cable, in seconds; ``routing`` the choice among equal paths
-    (``hash`` or ``modulo``); ``reduction`` is ``sharp`` where the switches add.
+    through a leaf and ``hop`` that of one more switch with its cable, in seconds; ``routing`` is
+    the choice among equal paths (``hash`` or ``modulo``); ``reduction`` is ``sharp`` where the
+    switches add.
     """
 
     card: Link
@@ -106,14 +108,14 @@ class Stage:
     up: int
 
 
-class TooManyPorts(ValueError):
+class TooManyPortsError(ValueError):
     """A rail leaf would need more ports than a switch has."""
 
 
 def stages(tree: FatTree, nodes: int) -> tuple[Stage, ...]:
     """Return the switches of each tier that ``nodes`` nodes need, in one plane.
 
-    ``tree`` is already clipped to ``nodes``. Raises :class:`TooManyPorts` if the nodes of a
+    ``tree`` is already clipped to ``nodes``. Raises :class:`TooManyPortsError` if the nodes of a
     rail group need more ports than a leaf has.
     """
     found: list[Stage] = []
@@ -121,7 +123,7 @@ def stages(tree: FatTree, nodes: int) -> tuple[Stage, ...]:
         top = index + 1 == len(tree.levels)
         taper = 1.0 if top else tree.levels[index + 1].taper
         ports = level.radix if top else floor(level.radix * taper / (1 + taper))
-        stage = _leaves(tree, nodes, ports) if index == 0 else _spines(tree, nodes, found, ports)
+        stage = _leaves(tree, nodes, ports) if index == 0 else _spines(tree, found, ports)
         down = ceil(stage.below * (found[-1].up if found else 1) / stage.group)
         up = 0 if top else max(1, round(down / taper))
         found.append(Stage(stage.count, stage.group, stage.below, up))
@@ -135,20 +137,21 @@ def _leaves(tree: FatTree, nodes: int, ports: int) -> Stage:
     below = size * tree.cards
     if tree.rails:
         if size > ports:
-            raise TooManyPorts(f"{size} nodes on a rail leaf with {ports} ports for them")
+            raise TooManyPortsError(f"{size} nodes on a rail leaf with {ports} ports for them")
         return Stage(groups * tree.cards, tree.cards, below, 0)
     group = ceil(below / ports)
     return Stage(groups * group, group, below, 0)
 
 
-def _spines(tree: FatTree, nodes: int, lower: list[Stage], ports: int) -> Stage:
+def _spines(tree: FatTree, lower: list[Stage], ports: int) -> Stage:
     """Return the switches of the next tier up, as many as take the up-links of the lower one."""
     index = len(lower)
     size, inner = tree.levels[index].nodes, tree.levels[index - 1].nodes
     last = lower[-1]
-    whole = size is None or inner is None or index + 1 == len(tree.levels)
-    below = last.count if whole else size // inner * last.group  # type: ignore[operator]
-    groups = 1 if whole else ceil(last.count / below)
+    below, groups = last.count, 1
+    if size is not None and inner is not None and index + 1 < len(tree.levels):
+        below = size // inner * last.group
+        groups = ceil(last.count / below)
     group = ceil(below * last.up / ports)
     return Stage(groups * group, group, below, 0)
 
@@ -168,7 +171,7 @@ def fat_tree_edges(tree: FatTree, nodes: int) -> tuple[Ints, Ints]:
         leaf = _leaf_of_card(tree, found[0], nodes)
         lower.append(np.arange(cards, dtype=np.int64))
         upper.append(first + leaf)
-        for stage, above in zip(found, found[1:], strict=False):
+        for stage, above in pairwise(found):
             ends = np.arange(stage.count * stage.up, dtype=np.int64)
             switch = ends // stage.up
             within = switch % above.below * stage.up + ends % stage.up

@@ -1,8 +1,9 @@
 """Tori and meshes of chips without switches: TPU pods in two or three dimensions.
 
-Chips are numbered with the first dimension innermost. A pod's optical switches close a dimension
-into a ring only if every dimension of the slice is a multiple of the cube (4 on TPU v4 and v5p);
-smaller slices are meshes.
+Chips are numbered with the first dimension innermost. A pod's optical switches close the
+dimensions of a slice into rings only if every one is a multiple of the cube (4 on TPU v4 and v5p);
+smaller slices are meshes. Where there are no such switches (v5e, v6e) only a side as long as the
+whole pod is a ring.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Torus:
-    """Chips in a grid of ``dims``; ``link`` is one link, ``wrapped`` closes every dimension."""
+    """Chips in a grid of ``dims``; ``link`` is one link, ``wrapped`` says which sides are rings."""
 
     dims: tuple[int, ...]
     link: Link
-    wrapped: bool
+    wrapped: tuple[bool, ...]
 
     @property
     def chips(self) -> int:
@@ -33,9 +34,13 @@ class Torus:
         return prod(self.dims)
 
 
-def torus(dims: tuple[int, ...], link: Link, cube: int) -> Torus:
-    """Return the slice of shape ``dims``, wrapped if all of them are multiples of ``cube``."""
-    return Torus(dims, link, all(size % cube == 0 for size in dims))
+def torus(dims: tuple[int, ...], link: Link, cube: int, *, each_side: bool = False) -> Torus:
+    """Return the slice of shape ``dims``, wrapped if all of them are multiples of ``cube``.
+
+    With ``each_side`` every side that is a multiple wraps by itself.
+    """
+    whole = tuple(size % cube == 0 for size in dims)
+    return Torus(dims, link, whole if each_side else (all(whole),) * len(dims))
 
 
 def squarest(chips: int, dimensions: int) -> tuple[int, ...]:
@@ -83,7 +88,7 @@ def _links_along(grid: Torus, axis: int) -> int:
     size = grid.dims[axis]
     if size == 1:
         return 0
-    return 2 if grid.wrapped and size > 2 else 1
+    return 2 if grid.wrapped[axis] and size > 2 else 1
 
 
 def _ring(grid: Torus, group: int) -> int:

@@ -66,7 +66,9 @@ class Assembly:
         tiers: tuple[Stage, ...] = stages(fabric, self.nodes)
         planes = range(fabric.planes)
         return [
-            VertexGroup("switch", level.name if fabric.planes == 1 else f"{level.name}-{plane}", tier.count)
+            VertexGroup(
+                "switch", level.name if fabric.planes == 1 else f"{level.name}-{plane}", tier.count
+            )
             for plane in planes
             for level, tier in zip(fabric.levels, tiers, strict=True)
         ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from artery.core.link import Link
 from artery.core.system import Tier
 from artery.node.pcie_tree import Host, hang
-from artery.node.rings import disjoint_rings, ring_in_order
+from artery.node.rings import disjoint_rings, rings_in_order
 from artery.node.scale_up import Layout, ScaleUp, bundle
 
 CHIPS = 8
@@ -17,11 +17,13 @@ CHIPS = 8
 LINKS_PER_CHIP = 6
 """NVLinks of one V100 (NVIDIA V100 architecture whitepaper, 2017)."""
 
+# fmt: off
 LINKS = {
-    **{(0, 1): 1, (0, 2): 1, (0, 3): 2, (1, 2): 2, (1, 3): 1, (2, 3): 2},
-    **{(4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2, (5, 7): 1, (6, 7): 2},
-    **{(0, 4): 2, (1, 5): 2, (2, 6): 1, (3, 7): 1},
+    (0, 1): 1, (0, 2): 1, (0, 3): 2, (1, 2): 2, (1, 3): 1, (2, 3): 2,
+    (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2, (5, 7): 1, (6, 7): 2,
+    (0, 4): 2, (1, 5): 2, (2, 6): 1, (3, 7): 1,
 }
+# fmt: on
 """NVLinks between two chips, as ``nvidia-smi topo -m`` prints them on a DGX-1V."""
 
 
@@ -36,9 +38,9 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
     lane = nvlink.bandwidth / LINKS_PER_CHIP
     for (one, other), count in LINKS.items():
         layout.join(one, other, bundle(nvlink, count * lane))
-    under = Layout(CHIPS)
-    hang(under, host)
     seats = hang(layout, host)
+    pcie = _pcie_rings(host)
+    rings = [disjoint_rings(LINKS, group) * lane for group in range(CHIPS + 1)]
     tier = Tier(
         name="nvlink",
         chips=CHIPS,
@@ -46,21 +48,16 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
         link=nvlink,
         bandwidth=nvlink.bandwidth,
         burst=nvlink.bandwidth,
-        pair=_slowest_pair(under, host),
+        # The slowest pair has no NVLink; a ring over all of PCIe passes every part of its way.
+        pair=pcie[CHIPS],
         latency=latency,
-        ring=tuple(_ring(under, group, lane) for group in range(CHIPS + 1)),
+        ring=tuple(fast or slow for fast, slow in zip(rings, pcie, strict=True)),
     )
     return layout.build((tier,), seats)
 
 
-def _ring(under: Layout, group: int, lane: float) -> float:
-    """Return the B/s per chip of rings over ``group`` packed chips; ``under`` is PCIe alone."""
-    rings = disjoint_rings(LINKS, group)
-    return rings * lane if rings else ring_in_order(under, group)
-
-
-def _slowest_pair(under: Layout, host: Host) -> float:
-    """Return what two chips without NVLink reach: PCIe, and the sockets' link between halves."""
-    rate = ring_in_order(under, 2)
-    between = host.socket_bandwidth if host.sockets > 1 else None
-    return rate if between is None else min(rate, between)
+def _pcie_rings(host: Host) -> tuple[float, ...]:
+    """Return the rings that PCIe alone carries."""
+    under = Layout(CHIPS)
+    hang(under, host)
+    return rings_in_order(under)

@@ -13,9 +13,9 @@ from artery.node.scale_up import Layout, ScaleUp
 def full_mesh(chips: int, link: Link, latency: float, host: Host | None = None) -> ScaleUp:
     """Return ``chips`` chips in a full mesh.
 
-    ``link`` is one link between two chips, ``latency`` one way in seconds. Over ``g`` packed chips all ``g - 1`` links of a chip into the
-    group carry rings: by symmetry every cycle through the group, weighted alike, loads each link
-    alike, both ways.
+    ``link`` is one link between two chips, ``latency`` one way in seconds. Over ``g`` packed chips
+    all ``g - 1`` links of a chip into the group carry rings: every cycle through the group,
+    weighted alike, loads each link alike, both ways.
     """
     layout = Layout(chips)
     lane = link.bandwidth

@@ -49,6 +49,4 @@ def _seats(layout: Layout, nodes: int, host: Host | None) -> tuple[tuple[int, ..
     if host is not None:
         return hang(layout, host, nodes)
     per_node = layout.chips // nodes
-    return tuple(
-        tuple(range(node * per_node, (node + 1) * per_node)) for node in range(nodes)
-    )
+    return tuple(tuple(range(node * per_node, (node + 1) * per_node)) for node in range(nodes))

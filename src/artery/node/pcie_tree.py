@@ -9,10 +9,11 @@ Such a tier's link has the kind ``pcie-staged``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from artery.core.link import Link
 from artery.core.system import Tier
-from artery.node.rings import Staging, ring_in_order
+from artery.node.rings import Staging, rings_in_order
 from artery.node.scale_up import Layout, ScaleUp
 
 STAGED = "pcie-staged"
@@ -42,27 +43,32 @@ def hang(layout: Layout, host: Host, nodes: int = 1) -> tuple[tuple[int, ...], .
 
     Returns, per node, where network cards plug in: the switches, else the sockets.
     """
-    per_node = layout.chips // nodes
     switches = layout.add("switch", "pcie-switch", nodes * host.switches)
     sockets = layout.add("host", "socket", nodes * host.sockets)
-    between = replace(host.link, name="socket-link", kind="socket")
-    if host.socket_bandwidth is not None:
-        between = replace(between, bandwidth=host.socket_bandwidth)
     seats = []
     for node in range(nodes):
-        own_sockets = sockets[node * host.sockets : (node + 1) * host.sockets]
         own_switches = switches[node * host.switches : (node + 1) * host.switches]
-        above = own_switches or own_sockets
-        for local in range(per_node):
-            chip = node * per_node + local
-            layout.join(chip, above[local * len(above) // per_node], host.link)
-        for index, switch in enumerate(own_switches):
-            socket = own_sockets[index * host.sockets // host.switches]
-            layout.join(switch, socket, host.link)
-        for one, other in zip(own_sockets, own_sockets[1:], strict=False):
-            layout.join(one, other, between)
-        seats.append(tuple(above))
+        own_sockets = sockets[node * host.sockets : (node + 1) * host.sockets]
+        per_node = layout.chips // nodes
+        chips = range(node * per_node, (node + 1) * per_node)
+        _spread(layout, chips, own_switches or own_sockets, host.link)
+        _spread(layout, own_switches, own_sockets, host.link)
+        for one, other in pairwise(own_sockets):
+            layout.join(one, other, _between_sockets(host))
+        seats.append(tuple(own_switches or own_sockets))
     return tuple(seats)
+
+
+def _spread(layout: Layout, below: range, above: range, link: Link) -> None:
+    """Join each vertex below to one above, evenly, in order."""
+    for index, vertex in enumerate(below):
+        layout.join(vertex, above[index * len(above) // len(below)], link)
+
+
+def _between_sockets(host: Host) -> Link:
+    """Return the link between two sockets, as fast as PCIe if nobody says."""
+    bandwidth = host.socket_bandwidth or host.link.bandwidth
+    return replace(host.link, name="socket-link", kind="socket", bandwidth=bandwidth)
 
 
 def pcie_tree(chips: int, host: Host, latency: float) -> ScaleUp:
@@ -121,10 +127,10 @@ def _node_tier(layout: Layout, host: Host, latency: float) -> Tier:
         burst=min(burst),
         pair=min(burst),
         latency=latency if host.peer_to_peer else 2 * latency,
-        ring=tuple(ring_in_order(layout, group, staging(host)) for group in range(chips + 1)),
+        ring=rings_in_order(layout, _staging(host)),
     )
 
 
-def staging(host: Host) -> Staging | None:
+def _staging(host: Host) -> Staging | None:
     """Return how transfers are staged, or ``None`` with peer-to-peer."""
     return None if host.peer_to_peer else Staging(host.memory)

@@ -34,7 +34,7 @@ class ScaleUp:
 
 
 class Layout:
-    """The vertices and cables of a domain while it is being drawn; chips are there from the start."""
+    """The vertices and cables of a domain while it is drawn; its chips are there from the start."""
 
     def __init__(self, chips: int) -> None:
         self.chips = chips
@@ -50,6 +50,16 @@ class Layout:
         if count:
             self.groups.append(VertexGroup(kind, name, count))
         return range(first, self._vertices)
+
+    def vertices(self, kind: str) -> set[int]:
+        """Return the numbers of all vertices of one kind, apart from chips."""
+        found: set[int] = set()
+        first = self.chips
+        for group in self.groups:
+            if group.kind == kind:
+                found.update(range(first, first + group.count))
+            first += group.count
+        return found
 
     def join(self, one: int, other: int, link: Link) -> None:
         """Lay one cable of the class ``link`` between two vertices."""
@@ -70,5 +80,5 @@ class Layout:
 
 
 def bundle(link: Link, bandwidth: float) -> Link:
-    """Return ``link`` as a cable of ``bandwidth`` B/s per direction: some of its lanes, or several."""
+    """Return ``link`` as a cable of ``bandwidth`` B/s per direction: some of its lanes, or more."""
     return replace(link, bandwidth=bandwidth)

@@ -1,0 +1,89 @@
+"""Shortest ways between the chips of a domain, over its cables."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from artery.node.scale_up import Layout
+
+
+class NoWayError(ValueError):
+    """Two chips of the domain are not joined; ``source`` and ``target`` are their numbers."""
+
+    def __init__(self, source: int, target: int) -> None:
+        super().__init__(f"no way from chip {source} to chip {target}")
+        self.source = source
+        self.target = target
+
+
+class Paths:
+    """Shortest paths in a layout.
+
+    A path passes other chips only where there is no way round them. ``via_host`` leads every
+    path longer than one cable through the nearest host, as staged transfers go.
+    """
+
+    def __init__(self, layout: Layout, *, via_host: bool = False) -> None:
+        self._chips = layout.chips
+        self._via_host = via_host
+        self._hosts = layout.vertices("host")
+        self._near: dict[int, dict[int, float]] = {}
+        for one, other, index in layout.cables:
+            for near, far in ((one, other), (other, one)):
+                row = self._near.setdefault(near, {})
+                # Parallel cables between two vertices act as one of their total bandwidth.
+                row[far] = row.get(far, 0.0) + layout.links[index].bandwidth
+
+    def bandwidth(self, one: int, other: int) -> float:
+        """Return the B/s per direction of the cables between two neighbours."""
+        return self._near[one][other]
+
+    def between(self, source: int, target: int) -> list[int]:
+        """Return the vertices from chip ``source`` to chip ``target``, both included.
+
+        Raises :class:`NoWayError` if they are not joined.
+        """
+        path = self._shortest(source, target, past_chips=False)
+        if path is None:
+            path = self._shortest(source, target, past_chips=True)
+        if path is None:
+            raise NoWayError(source, target)
+        if self._via_host and len(path) > 2 and not self._hosts.intersection(path):
+            return self._through_host(source, target) or path
+        return path
+
+    def _through_host(self, source: int, target: int) -> list[int] | None:
+        """Return the way up to the nearest host and down to the target."""
+        ups = (self._shortest(source, host, past_chips=False) for host in sorted(self._hosts))
+        up = min((way for way in ups if way is not None), key=len, default=None)
+        down = None if up is None else self._shortest(up[-1], target, past_chips=False)
+        return None if up is None or down is None else up + down[1:]
+
+    def _shortest(self, source: int, target: int, *, past_chips: bool) -> list[int] | None:
+        before = self._search(source, target, past_chips=past_chips)
+        return _trace(before, source, target) if target in before else None
+
+    def _search(self, source: int, target: int, *, past_chips: bool) -> dict[int, int]:
+        """Return vertex → the one before it, searching breadth first until ``target`` is met."""
+        before = {source: source}
+        queue = deque([source])
+        while queue:
+            vertex = queue.popleft()
+            for near in self._near.get(vertex, {}):
+                if near in before:
+                    continue
+                before[near] = vertex
+                if near == target:
+                    return before
+                if past_chips or near >= self._chips:
+                    queue.append(near)
+        return before
+
+
+def _trace(before: Mapping[int, int], source: int, target: int) -> list[int]:
+    """Return the vertices from ``source`` to ``target``."""
+    path = [target]
+    while path[-1] != source:
+        path.append(before[path[-1]])
+    return path[::-1]
