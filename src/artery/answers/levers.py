@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import log
+from typing import Any
 
 from artery.answers.hardware import resources
 from artery.answers.result import Fits, Lever
-from artery.core.plan import Plan
+from artery.core.plan import AttentionKind, Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
 from artery.core.system import System
@@ -36,6 +37,13 @@ class Situation:
     plan: Plan
     pricer: Callable[[System], Pricer]
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The kinds of communication that the plan overlaps with compute."""
+        if self.plan.overlap is not None:
+            return self.plan.overlap
+        return tuple(kind for kind, share in self.profile.overlap.items() if share > 0)
+
     def evaluate(self, plan: Plan, system: System | None = None) -> Evaluation:
         """Price ``plan``, on ``system`` if it is another one."""
         where = system or self.system
@@ -49,7 +57,11 @@ def levers(situation: Situation, step: float) -> tuple[Lever, ...]:
 
     Resources carry d log time / d log resource; changes their effect when made alone.
     """
-    found = [*_elasticities(situation, step), *_upgrades(situation, step), *_changes(situation, step)]
+    found = [
+        *_elasticities(situation, step),
+        *_upgrades(situation, step),
+        *_changes(situation, step),
+    ]
     worth = [lever for lever in found if lever.effect <= -WORTH]
     return tuple(sorted(worth, key=lambda lever: lever.effect))
 
@@ -92,12 +104,14 @@ def _changes(situation: Situation, step: float) -> Iterator[Lever]:
 
 def _neighbours(plan: Plan, situation: Situation) -> Iterator[tuple[str, str, Plan]]:
     yield from _degrees(plan)
-    for kind in ("dp", "tp", "pp", "cp"):
-        asked = tuple(sorted({*(plan.overlap or situation.profile.overlap), kind}))
-        yield f"overlap {kind}", "on", replace(plan, overlap=asked)
+    hidden = situation.hidden
+    for kind in ("dp", "tp", "pp", "ep"):
+        if kind not in hidden:
+            yield f"overlap {kind}", "on", replace(plan, overlap=(*hidden, kind))
     if plan.recompute == "full":
         yield "recompute", "full -> none", replace(plan, recompute="none")
-    for kind in ("flash2", "flash3"):
+    newer: tuple[AttentionKind, ...] = ("flash2", "flash3")
+    for kind in newer:
         if kind in situation.system.chip.efficiency.attention and kind > plan.attention:
             yield "attention", f"{plan.attention} -> {kind}", replace(plan, attention=kind)
     if plan.tp > 1 and not plan.sequence_parallel:
@@ -114,15 +128,18 @@ def _degrees(plan: Plan) -> Iterator[tuple[str, str, Plan]]:
             yield name, f"{old} -> {old // 2}", _with(plan, name, old // 2, plan.dp * 2)
         if plan.dp % 2 == 0:
             yield name, f"{old} -> {old * 2}", _with(plan, name, old * 2, plan.dp // 2)
-    yield "micro-batch", f"{plan.micro_batch} -> {plan.micro_batch * 2}", replace(
-        plan, micro_batch=plan.micro_batch * 2
+    yield (
+        "micro-batch",
+        f"{plan.micro_batch} -> {plan.micro_batch * 2}",
+        replace(plan, micro_batch=plan.micro_batch * 2),
     )
     if plan.pp > 1:
         yield "vpp", f"{plan.vpp} -> {plan.vpp * 2}", replace(plan, vpp=plan.vpp * 2)
 
 
 def _with(plan: Plan, name: str, value: int, dp: int) -> Plan:
-    changed = replace(plan, dp=dp, **{name: value})
+    degrees: dict[str, Any] = {name: value, "dp": dp}
+    changed = replace(plan, **degrees)
     if changed.tp == 1:
         changed = replace(changed, sequence_parallel=False)
     if changed.pp == 1:

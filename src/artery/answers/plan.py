@@ -155,7 +155,7 @@ def _factors(space: Space) -> None:
 
 def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
     """The rules that the given fields break, tried on the plainest plan that has them."""
-    fixed = dict(space.fixed)
+    fixed: dict[str, Any] = dict(space.fixed)
     for name in ("tp", "pp", "cp"):
         fixed.setdefault(name, 1)
     fixed.setdefault("dp", max(space.chips // (fixed["tp"] * fixed["pp"] * fixed["cp"]), 1))
@@ -216,7 +216,11 @@ def _timed(ledger: Ledger, priced: Evaluation) -> Term:
     low, high = float(priced.low[0]), float(priced.high[0])
     below = {name: ledger.terms[name] for name in ledger.terms if "." not in name}
     extra = [ledger.tree(name) for name in below if name not in ("step", "memory", "micro_batch")]
-    micro = [ledger.tree(path) for path in ledger.terms if path.count(".") == 1 and path.startswith("micro_batch.")]
+    micro = [
+        ledger.tree(path)
+        for path in ledger.terms
+        if path.count(".") == 1 and path.startswith("micro_batch.")
+    ]
     return replace(root, low=low, high=high, children=_attach(root.children, (*extra, *micro)))
 
 
@@ -241,9 +245,7 @@ def _attach(parts: tuple[Term, ...], extra: tuple[Term, ...]) -> tuple[Term, ...
     )
 
 
-def _utilisation(
-    flops: StepFlops, kind: str, system: System, chosen: Plan, step: float
-) -> float:
+def _utilisation(flops: StepFlops, kind: str, system: System, chosen: Plan, step: float) -> float:
     """FLOP per second over the peak of all chips."""
     peak = system.chip.peaks[chosen.dtype] * chosen.chips
     return float(getattr(flops, kind)[0]) / (step * peak)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log2
 
-from artery.chip.roofline import WIDTH
 from artery.catalog.profiles import profile
+from artery.chip.roofline import WIDTH
 from artery.core.plan import Plan
 from artery.core.profile import Profile
 from artery.core.system import System
@@ -85,12 +85,12 @@ def settle(request: Request) -> Settled:
         optimizer=request.optimizer or known.optimizer,
         placement=request.placement,
         recompute_layers=_or(request.recompute_layers, 1.0),
-        load_factor=_or(request.load_factor, Plan.load_factor),
+        load_factor=_or(request.load_factor, Plan().load_factor),
     )
     fixed = dict(request.degrees)
     fixed["global_batch"] = request.global_batch or _batch(request, length, warnings)
     if request.recompute is not None:
-        fixed["recompute"] = RECOMPUTE.index(request.recompute)  # type: ignore[arg-type]
+        fixed["recompute"] = RECOMPUTE.index(request.recompute)
     if request.sequence_parallel is not None:
         fixed["sequence_parallel"] = int(request.sequence_parallel)
     return Settled(fixed, shared, known, tuple(warnings))
@@ -181,7 +181,11 @@ def _attention(request: Request, known: Profile, warnings: list[str]) -> str:
             fix=f"--attention {has[-1]}",
         )
         raise InputError([problem])
-    order = [kind for kind in ATTENTION if kind in has and ATTENTION.index(kind) <= ATTENTION.index(wanted)]
+    order = [
+        kind
+        for kind in ATTENTION
+        if kind in has and ATTENTION.index(kind) <= ATTENTION.index(wanted)
+    ]
     warnings.append(f"{known.name} would use {wanted}; {request.system.chip.name} has {order[-1]}")
     return order[-1]
 
@@ -195,7 +199,8 @@ def _batch(request: Request, length: int, warnings: list[str]) -> int:
     if request.workload.row_kind == "token":
         batch = max(_power_of_two(BATCH_TOKENS / length), 1)
         warnings.append(
-            f"global batch {batch:,} samples assumed ({batch * length:,} tokens); --global-batch sets it"
+            f"global batch {batch:,} samples assumed ({batch * length:,} tokens); "
+            "--global-batch sets it"
         )
         return batch
     batch = IMAGE_BATCH * chips

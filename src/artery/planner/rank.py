@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from artery.core.system import System
 from artery.step.evaluate import Evaluation
@@ -23,7 +24,7 @@ class Penalty:
 
     factor: float
     reason: str
-    applies: Callable[[Evaluation, System], Floats]
+    applies: Callable[[Evaluation, System], NDArray[np.bool_]]
 
 
 def _domain(system: System) -> int:
@@ -79,6 +80,4 @@ def penalties(evaluation: Evaluation, system: System) -> Floats:
 
 def reasons(evaluation: Evaluation, system: System, index: int) -> tuple[str, ...]:
     """Return why the plan at ``index`` is ranked behind its step time."""
-    return tuple(
-        p.reason for p in PENALTIES if bool(np.asarray(p.applies(evaluation, system))[index])
-    )
+    return tuple(p.reason for p in PENALTIES if p.applies(evaluation, system)[index])

@@ -8,7 +8,7 @@ import numpy as np
 
 from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective
-from artery.step.ledger import Ledger
+from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.plans import Floats, Ints, Plans
 from artery.step.stages import Weights
@@ -50,14 +50,10 @@ def _both(
     dense = price(machine, kind, weights.dense * width, group.shard, group.shard_stride)
     if not np.any(weights.expert):
         return dense
-    return dense + price(
-        machine, kind, weights.expert * width, group.expert, group.expert_stride
-    )
+    return dense + price(machine, kind, weights.expert * width, group.expert, group.expert_stride)
 
 
-def _replicate(
-    machine: Machine, weights: Weights, width: float, group: Groups
-) -> Floats:
+def _replicate(machine: Machine, weights: Weights, width: float, group: Groups) -> Floats:
     """All-reduce of a gradient shard over the replicas of HSDP."""
     if not np.any(group.replica > 1):
         return np.zeros(len(group.shard))
@@ -73,15 +69,14 @@ class StepTraffic:
     gather: Floats
 
 
-def per_step(
-    weights: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> StepTraffic:
+def per_step(weights: Weights, job: Job, path: str) -> StepTraffic:
     """Return the traffic of a stage's weights once per step (everything but FSDP).
 
     ZeRO 0: all-reduce of gradients. ZeRO 1 and 2, and FSDP that keeps its weights gathered:
     reduce-scatter of gradients, all-gather of updated weights (ZeRO, arXiv 1910.02054,
     section 7).
     """
+    plans, machine = job.plans, job.machine
     group = groups(plans)
     grad, weight = WIDTH[plans.shared.grad_dtype], machine.width
     whole = _both(machine, "all_reduce", weights, grad, group)
@@ -91,7 +86,7 @@ def per_step(
     sharded = plans.zero >= 1
     reduce = np.where(sharded, scatter, whole + _replicate(machine, weights, grad, group))
     gather = np.where(sharded, gather, 0.0)
-    ledger.put(
+    job.ledger.put(
         path,
         reduce + gather,
         formula="all-reduce of gradients, or reduce-scatter of them and all-gather of weights",
@@ -107,21 +102,19 @@ def per_step(
 
 @dataclass(frozen=True, slots=True)
 class LayerTraffic:
-    """Wire seconds per layer and micro-batch under FSDP: gather forward; gather and scatter
-    backward."""
+    """Wire seconds per layer and micro-batch under FSDP: gather; gather and scatter."""
 
     forward: Floats
     backward: Floats
 
 
-def per_layer(
-    layer: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> LayerTraffic:
+def per_layer(layer: Weights, job: Job, path: str) -> LayerTraffic:
     """Return FSDP's traffic per layer and micro-batch; zero for plans below ZeRO 3.
 
     FSDP gathers a layer's weights before its forward and its backward pass and
     reduce-scatters its gradients (PyTorch FSDP, arXiv 2304.11277, section 3.2).
     """
+    plans, machine = job.plans, job.machine
     nothing = np.zeros(len(plans))
     if not np.any(plans.zero == 3):
         return LayerTraffic(nothing, nothing)
@@ -131,7 +124,7 @@ def per_layer(
     scatter = _both(machine, "reduce_scatter", layer, grad, group)
     scatter = scatter + _replicate(machine, layer, grad, group)
     fully = plans.zero == 3
-    ledger.put(
+    job.ledger.put(
         path,
         np.where(fully, 2.0 * gather + scatter, 0.0),
         formula="2·all-gather of a layer's weights + reduce-scatter of its gradients",

@@ -13,16 +13,17 @@ from artery.core.pricing import Pricer
 from artery.core.profile import Profile
 from artery.core.system import System
 from artery.core.workload import Workload
-from artery.step.data_parallel import LayerTraffic, per_layer, per_step
+from artery.step.data_parallel import LayerTraffic, StepTraffic, per_layer, per_step
 from artery.step.flops import StepFlops, step_flops
+from artery.step.job import Job
 from artery.step.ledger import Ledger
-from artery.step.machine import Machine, machine
+from artery.step.machine import machine
 from artery.step.memory import Memory, fits, memory
 from artery.step.micro import Ends, ends
 from artery.step.optimizer import optimizer_time
 from artery.step.plans import Floats, Plans, distinct
 from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, slowest, transfer
-from artery.step.stages import StageWeights, layer_weights, stage_weights, stages
+from artery.step.stages import Stages, StageWeights, layer_weights, stage_weights, stages
 from artery.step.traffic import price
 from artery.step.uncertainty import interval
 
@@ -35,8 +36,10 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Arrays over the plans: ``step`` with its 80 % interval in seconds, its ``parts`` (named in
-    ``PARTS``), memory in bytes per chip, ``fits`` (0 no, 1 at the limit, 2 yes), FLOP per step.
+    """Arrays over the plans.
+
+    ``step`` with its 80 % interval in seconds, its ``parts`` (named in ``PARTS``), memory in
+    bytes per chip, ``fits`` (0 no, 1 at the limit, 2 yes), FLOP per step.
     """
 
     plans: Plans
@@ -65,16 +68,16 @@ def evaluate(
     cannot compute in the plans' dtype.
     """
     table = plans if isinstance(plans, Plans) else Plans.of(plans)
-    notes = ledger or Ledger()
     frame = machine(system, pricer, profile, table.shared)
+    job = Job(workload, table, frame, ledger or Ledger())
     held = stages(workload, table)
     weights = stage_weights(workload, table, held)
-    parts = _parts(workload, table, frame, notes)
-    parts["straggler"] = _straggler(parts, table, frame, notes)
+    parts = _parts(job, held, weights)
+    parts["straggler"] = _straggler(parts, job)
     step = sum(parts.values(), np.zeros(len(table)))
     low, high = interval(parts, step)
-    room = memory(workload, table, frame, held, weights, notes)
-    _note_parts(parts, step, notes)
+    room = memory(job, held, weights)
+    _note_parts(parts, step, job.ledger)
     return Evaluation(
         plans=table,
         step=step,
@@ -87,17 +90,12 @@ def evaluate(
     )
 
 
-def _parts(
-    workload: Workload, plans: Plans, frame: Machine, notes: Ledger
-) -> dict[str, Floats]:
+def _parts(job: Job, held: Stages, weights: StageWeights) -> dict[str, Floats]:
     """All parts but the straggler's."""
-    held = stages(workload, plans)
-    weights = stage_weights(workload, plans, held)
-    costs = _micro_costs(workload, plans, frame, notes)
-    pace = slowest(costs, held, plans)
-    count = plans.micro_batches
-    hop = _on_distinct_hop(workload, plans, frame, notes)
-    pp, bubble = pipeline(pace, hop, plans, frame)
+    costs = _micro_costs(job)
+    pace = slowest(costs, held, job.plans)
+    count = job.plans.micro_batches
+    pp, bubble = pipeline(pace, _hop(job), job)
     return {
         "compute": count * pace.parts.compute,
         "memory_bound": count * pace.parts.memory_bound,
@@ -105,87 +103,84 @@ def _parts(
         "pp": pp,
         "cp": count * pace.parts.cp,
         "ep": count * pace.parts.ep,
-        "dp": _data_parallel(workload, plans, frame, notes, (weights, costs, pace)),
+        "dp": _data_parallel(job, costs, pace),
         "bubble": bubble,
-        "optimizer": optimizer_time(weights.fullest, plans, frame, notes, "optimizer"),
+        "optimizer": optimizer_time(weights.fullest, job, "optimizer"),
         "host": count * pace.parts.host,
-        "other": _tied_embedding(workload, plans, frame, notes),
+        "other": _tied_embedding(job),
     }
 
 
-def _micro_costs(workload: Workload, plans: Plans, frame: Machine, notes: Ledger) -> Ends:
+def _micro_costs(job: Job) -> Ends:
     """Micro-batch costs, computed once per distinct combination of what they depend on."""
+    plans = job.plans
     first, inverse = distinct(
         plans.tp, plans.cp, plans.ep, plans.etp, plans.micro_batch, plans.sequence,
         plans.sequence_parallel, plans.recompute,
     )  # fmt: skip
-    few = ends(workload, plans.take(first), frame, notes)
+    few = ends(job.take(first))
     return Ends(few.layer.spread(inverse), few.first.spread(inverse), few.last.spread(inverse))
 
 
-def _on_distinct_hop(workload: Workload, plans: Plans, frame: Machine, notes: Ledger) -> Floats:
+def _hop(job: Job) -> Floats:
+    """Seconds of one transfer between stages, once per distinct combination."""
+    plans = job.plans
     first, inverse = distinct(
         plans.tp, plans.cp, plans.dp, plans.micro_batch, plans.sequence, np.minimum(plans.pp, 2)
     )
-    return transfer(workload, plans.take(first), frame, notes)[inverse]
+    return transfer(job.take(first))[inverse]
 
 
-def _data_parallel(
-    workload: Workload,
-    plans: Plans,
-    frame: Machine,
-    notes: Ledger,
-    known: tuple[StageWeights, Ends, Slowest],
-) -> Floats:
+def _data_parallel(job: Job, costs: Ends, pace: Slowest) -> Floats:
     """Exposed data-parallel seconds: once per step, or per layer and micro-batch (FSDP)."""
-    weights, costs, pace = known
+    plans = job.plans
     first, inverse = distinct(
         plans.tp, plans.pp, plans.vpp, plans.cp, plans.ep, plans.etp, plans.dp,
         plans.dp_replicate, plans.zero,
     )  # fmt: skip
-    few = plans.take(first)
-    some = stage_weights(workload, few, stages(workload, few))
-    once = per_step(some.fullest, few, frame, notes, "data_parallel_per_step")
-    step = type(once)(once.reduce[inverse], once.gather[inverse])
-    kept = (plans.pp > 1) & frame.profile.shard_keeps_parameters
+    few = job.take(first)
+    some = stage_weights(job.workload, few.plans, stages(job.workload, few.plans))
+    once = per_step(some.fullest, few, "data_parallel_per_step")
+    step = StepTraffic(once.reduce[inverse], once.gather[inverse])
+    exposed = once_per_step(step, pace, job)
+    kept = (plans.pp > 1) & job.machine.profile.shard_keeps_parameters
     fully = (plans.zero == 3) & ~kept
-    exposed = once_per_step(step, pace, plans, frame)
     if not np.any(fully):
         return exposed
-    layer = per_layer(some.layer, few, frame, notes, "data_parallel_per_layer")
+    layer = per_layer(some.layer, few, "data_parallel_per_layer")
     wire = LayerTraffic(layer.forward[inverse], layer.backward[inverse])
-    outer = layer_weights(workload.first, few) + layer_weights(workload.last, few)
-    root = per_layer(outer, few, frame, notes, "data_parallel_root")
+    outer = layer_weights(job.workload.first, few.plans)
+    outer = outer + layer_weights(job.workload.last, few.plans)
+    root = per_layer(outer, few, "data_parallel_root")
     both = (root.forward + root.backward)[inverse] / np.minimum(plans.pp, 2)
-    often = every_layer(wire, both, pace, costs.layer, plans, frame)
+    often = every_layer(wire, both, pace, costs.layer, job)
     return np.where(fully, often, exposed)
 
 
-def _tied_embedding(
-    workload: Workload, plans: Plans, frame: Machine, notes: Ledger
-) -> Floats:
+def _tied_embedding(job: Job) -> Floats:
     """All-reduce of a tied embedding's gradient between first and last stage."""
-    if not workload.tied:
+    plans = job.plans
+    if not job.workload.tied:
         return np.zeros(len(plans))
-    size = layer_weights(workload.first, plans).total * WIDTH[plans.shared.grad_dtype]
+    weights = layer_weights(job.workload.first, plans).total
+    size = weights * WIDTH[plans.shared.grad_dtype]
     two = np.where(plans.pp > 1, 2, 1)
     stride = plans.tp * plans.cp * plans.dp * np.maximum(plans.pp - 1, 1)
-    return notes.put(
+    return job.ledger.put(
         "tied_embedding",
-        price(frame, "all_reduce", size, two, stride),
+        price(job.machine, "all_reduce", size, two, stride),
         formula="all-reduce of the embedding's gradient over first and last stage",
         source="Megatron-LM (arXiv 2104.04473)",
         bytes=size,
     )
 
 
-def _straggler(
-    parts: Mapping[str, Floats], plans: Plans, frame: Machine, notes: Ledger
-) -> Floats:
-    share = frame.profile.straggler
-    nodes = np.maximum(plans.chips / frame.system.chips_per_node, 1.0)
-    busy = sum(parts.values(), np.zeros(len(plans)))
-    return notes.put(
+def _straggler(parts: Mapping[str, Floats], job: Job) -> Floats:
+    """What waiting for the slowest of many nodes adds to everything else."""
+    share = job.machine.profile.straggler
+    nodes = np.maximum(job.plans.chips / job.machine.system.chips_per_node, 1.0)
+    busy = sum(parts.values(), np.zeros(len(job.plans)))
+    return job.ledger.put(
         "straggler_of_many",
         share * np.log2(nodes) * busy,
         formula="share·log2(nodes)·everything else",

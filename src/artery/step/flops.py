@@ -12,8 +12,11 @@ from artery.step.plans import RECOMPUTE, Floats, Plans
 
 @dataclass(frozen=True, slots=True)
 class StepFlops:
-    """``model``: forward and backward, three forward passes' worth, attention counted over all
-    keys (PaLM, arXiv 2204.02311, appendix B). ``hardware`` adds recomputation."""
+    """FLOP of one step over all chips.
+
+    ``model``: forward and backward, three forward passes' worth, attention counted over all keys
+    (PaLM, arXiv 2204.02311, appendix B). ``hardware`` adds recomputation.
+    """
 
     model: Floats
     hardware: Floats

@@ -10,9 +10,9 @@ from artery.chip.attention import attention_time
 from artery.chip.gemm import matmul_time
 from artery.chip.roofline import WIDTH
 from artery.core.workload import Attention, Elementwise, Layer, Matmul
-from artery.step.ledger import Ledger
+from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Plans
+from artery.step.plans import Floats, Plans, floats
 
 SCORE_BYTES_FORWARD = 9.0
 SCORE_BYTES_BACKWARD = 11.0
@@ -46,35 +46,36 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class LayerCost:
-    """Forward and backward cost of a layer; ``core`` is the forward cost of attention alone,
-    which selective recomputation runs again."""
+    """Forward and backward cost of a layer.
+
+    ``core`` is the forward cost of attention alone, which selective recomputation runs again.
+    """
 
     forward: Cost
     backward: Cost
     core: Cost
 
 
-def layer_cost(layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str) -> LayerCost:
-    """Return the cost of one ``layer`` (not times its ``count``) for each of ``plans``."""
-    nothing = np.zeros(len(plans))
+def layer_cost(layer: Layer, job: Job, path: str) -> LayerCost:
+    """Return the cost of one ``layer`` (not times its ``count``) for each plan."""
+    nothing = np.zeros(len(job.plans))
     forward, backward, core = (Cost(nothing, nothing) for _ in range(3))
     for operator in layer.operators:
         spot = f"{path}.{operator.name}"
         if isinstance(operator, Matmul):
-            pair = _matmul(operator, layer, plans, machine, ledger, spot)
+            pair = _matmul(operator, layer, job, spot)
         elif isinstance(operator, Attention):
-            pair = _attention(operator, plans, machine, ledger, spot)
+            pair = _attention(operator, job, spot)
             core = core + pair[0]
         else:
-            pair = _elementwise(operator, plans, machine, ledger, spot)
+            pair = _elementwise(operator, job, spot)
         forward, backward = forward + pair[0], backward + pair[1]
     return LayerCost(forward, backward, core)
 
 
-def _matmul(
-    op: Matmul, layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> tuple[Cost, Cost]:
+def _matmul(op: Matmul, layer: Layer, job: Job, path: str) -> tuple[Cost, Cost]:
     """Forward, and the two backward products (data and weight gradient) of one projection."""
+    plans, machine = job.plans, job.machine
     m, n, k, batch = _shape(op, layer, plans)
     dtype = machine.activation if op.split == "vocab" else machine.operand
 
@@ -84,7 +85,7 @@ def _matmul(
 
     forward = seconds(m, n, k)
     backward = seconds(m, k, n) + seconds(k, n, m)
-    ledger.put(
+    job.ledger.put(
         path,
         forward + backward,
         formula="GEMM(m,n,k) + GEMM(m,k,n) + GEMM(k,n,m), over the sustained clock",
@@ -97,9 +98,10 @@ def _matmul(
         forward=forward,
         backward=backward,
     )
-    cast = _cast_traffic(op, m, n, k, plans, machine)
-    nothing = np.zeros(len(plans))
-    return Cost(forward, cast), Cost(backward, 2.0 * cast if np.any(cast) else nothing)
+    cast = np.zeros(len(plans))
+    if WIDTH[machine.operand] < machine.width and op.split != "vocab":
+        cast = _cast(m * k + n * k, machine)
+    return Cost(forward, cast), Cost(backward, 2.0 * cast)
 
 
 def _shape(op: Matmul, layer: Layer, plans: Plans) -> tuple[Floats, Floats, Floats, Floats]:
@@ -118,25 +120,19 @@ def _shape(op: Matmul, layer: Layer, plans: Plans) -> tuple[Floats, Floats, Floa
     return np.maximum(rows, 1.0), np.maximum(n, 1.0), np.maximum(k, 1.0), batch
 
 
-def _cast_traffic(
-    op: Matmul, m: Floats, n: Floats, k: Floats, plans: Plans, machine: Machine
-) -> Floats:
-    """Seconds to cast operands to a narrow dtype: read wide, write narrow, both operands."""
-    narrow, wide = WIDTH[machine.operand], machine.width
-    if narrow >= wide or op.split == "vocab":
-        return np.zeros(len(plans))
-    return np.asarray((m * k + n * k) * (narrow + wide) / machine.stream)
+def _cast(elements: Floats, machine: Machine) -> Floats:
+    """Seconds to cast ``elements`` to the narrow dtype of the products: read wide, write narrow."""
+    return floats(elements * (WIDTH[machine.operand] + machine.width) / machine.stream)
 
 
-def _attention(
-    op: Attention, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> tuple[Cost, Cost]:
+def _attention(op: Attention, job: Job, path: str) -> tuple[Cost, Cost]:
     """The score core: fused where the plan says so, else two batched products and softmax."""
+    plans, machine = job.plans, job.machine
     keys = _keys(op, plans)
     heads = op.heads / plans.tp
     rows = plans.rows
     if plans.shared.attention == "eager":
-        pair = _eager(op, rows, plans, machine)
+        pair = _eager(op, plans, machine)
     else:
         flop = 2.0 * heads * (op.qk_dim + op.v_dim) * keys * rows
         length = np.minimum(plans.sequence, op.window or plans.sequence)
@@ -150,10 +146,10 @@ def _attention(
         nothing = np.zeros(len(plans))
         sustained = machine.chip.efficiency.sustained
         pair = Cost(forward / sustained, nothing), Cost(backward / sustained, nothing)
-    ledger.put(
+    job.ledger.put(
         path,
         pair[0].total + pair[1].total,
-        formula="2·heads·(qk+v)·keys·rows FLOP over the kernel's curve; eager: two batched products",
+        formula="2·heads·(qk+v)·keys·rows FLOP over the kernel's curve, or two batched products",
         source="FlashAttention-2 (arXiv 2307.08691) section 3; Korthikanti 2022 (arXiv 2205.05198)",
         kind=plans.shared.attention,
         heads=heads,
@@ -178,7 +174,7 @@ def _keys(op: Attention, plans: Plans) -> Floats:
     return full / 2.0 if op.causal else full
 
 
-def _eager(op: Attention, rows: Floats, plans: Plans, machine: Machine) -> tuple[Cost, Cost]:
+def _eager(op: Attention, plans: Plans, machine: Machine) -> tuple[Cost, Cost]:
     """Unfused attention computes and moves the full score matrix, causal or not."""
     chip, dtype = machine.chip, machine.activation
     length = np.full(len(plans), float(op.keys)) if op.keys else plans.sequence.astype(np.float64)
@@ -202,10 +198,9 @@ def _eager(op: Attention, rows: Floats, plans: Plans, machine: Machine) -> tuple
     )
 
 
-def _elementwise(
-    op: Elementwise, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> tuple[Cost, Cost]:
+def _elementwise(op: Elementwise, job: Job, path: str) -> tuple[Cost, Cost]:
     """Memory-bound work: bytes over the streamed bandwidth, and a fixed cost per kernel."""
+    plans, machine = job.plans, job.machine
     shards = {
         "none": np.ones(len(plans)),
         "sequence": plans.sequence_shards,
@@ -213,9 +208,9 @@ def _elementwise(
     bytes_per_element = machine.width * machine.profile.traffic
     moved = plans.rows / shards * bytes_per_element / machine.stream
     kernel = machine.chip.efficiency.kernel * machine.profile.kernels
-    forward = op.forward * moved + op.forward_kernels * kernel
-    backward = op.backward * moved + op.backward_kernels * kernel
-    ledger.put(
+    forward = floats(op.forward * moved + op.forward_kernels * kernel)
+    backward = floats(op.backward * moved + op.backward_kernels * kernel)
+    job.ledger.put(
         path,
         forward + backward,
         formula="elements·rows/shards·width·traffic/(bandwidth·efficiency) + kernels·kernel time",

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from artery.core.term import Combine, Term
 from artery.step.plans import Floats
 
-Input = float | int | str | Floats
+Input = str | ArrayLike
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Ledger:
         return replace(term, children=tuple(self.tree(path) for path in below))
 
 
-def _scalar(value: Floats | float) -> float:
+def _scalar(value: ArrayLike) -> float:
     return float(np.asarray(value, dtype=np.float64).reshape(-1)[0])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from artery.core.plan import Plan
 from artery.core.workload import Workload
@@ -18,6 +18,7 @@ from artery.errors import Problem
 from artery.step.plans import Plans
 
 Mask = NDArray[np.bool_]
+"""True where a rule is kept, one entry per plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Rule:
     """``holds`` says for each plan whether the rule is kept; the rest words its breach."""
 
     field: str
-    holds: Callable[[Workload, Plans], Mask]
+    holds: Callable[[Workload, Plans], ArrayLike]
     found: Callable[[Workload, Plan], str]
     rule: str
     fix: Callable[[Workload, Plan], str]
@@ -36,18 +37,18 @@ def experts_of(workload: Workload) -> int:
     return max((layer.routing.experts for layer in workload.layers if layer.routing), default=0)
 
 
-def _positive(_: Workload, p: Plans) -> Mask:
+def _positive(_: Workload, p: Plans) -> ArrayLike:
     columns = (p.tp, p.pp, p.vpp, p.cp, p.ep, p.etp, p.dp, p.dp_replicate, p.micro_batch,
                p.global_batch, p.sequence)  # fmt: skip
     return np.logical_and.reduce([column >= 1 for column in columns])
 
 
-def _batch(_: Workload, p: Plans) -> Mask:
+def _batch(_: Workload, p: Plans) -> ArrayLike:
     group = np.maximum(p.dp * p.micro_batch, 1)
     return (p.global_batch % group == 0) & (p.global_batch >= group)
 
 
-def _heads(w: Workload, p: Plans) -> Mask:
+def _heads(w: Workload, p: Plans) -> ArrayLike:
     if w.heads == 0:
         return p.tp == 1
     queries = w.heads % np.maximum(p.tp, 1) == 0
@@ -55,7 +56,7 @@ def _heads(w: Workload, p: Plans) -> Mask:
     return queries & ((kv % np.maximum(p.tp, 1) == 0) | (p.tp % kv == 0))
 
 
-def _depth(w: Workload, p: Plans) -> Mask:
+def _depth(w: Workload, p: Plans) -> ArrayLike:
     chunks = np.maximum(p.pp * p.vpp, 1)
     per_chunk = np.ceil(w.depth / chunks)
     missing = chunks * per_chunk - w.depth
@@ -63,39 +64,39 @@ def _depth(w: Workload, p: Plans) -> Mask:
     return (chunks <= max(w.depth, 1) + ends) & (missing < np.maximum(p.pp, 1))
 
 
-def _interleave(_: Workload, p: Plans) -> Mask:
+def _interleave(_: Workload, p: Plans) -> ArrayLike:
     whole = p.micro_batches % np.maximum(p.pp, 1) == 0
     return (p.vpp == 1) | ((p.pp > 1) & whole)
 
 
-def _context(w: Workload, p: Plans) -> Mask:
+def _context(w: Workload, p: Plans) -> ArrayLike:
     if w.row_kind != "token":
         return p.cp == 1
     return (p.cp == 1) | (p.sequence % np.maximum(2 * p.cp, 1) == 0)
 
 
-def _sequence_parallel(_: Workload, p: Plans) -> Mask:
+def _sequence_parallel(_: Workload, p: Plans) -> ArrayLike:
     local = p.sequence // np.maximum(p.cp, 1)
     return (p.sequence_parallel == 0) | ((p.tp > 1) & (local % np.maximum(p.tp, 1) == 0))
 
 
-def _experts(w: Workload, p: Plans) -> Mask:
+def _experts(w: Workload, p: Plans) -> ArrayLike:
     experts = experts_of(w)
     if experts == 0:
         return (p.ep == 1) & (p.etp == 1)
     return experts % np.maximum(p.ep, 1) == 0
 
 
-def _expert_groups(_: Workload, p: Plans) -> Mask:
+def _expert_groups(_: Workload, p: Plans) -> ArrayLike:
     return (p.dp * p.cp * p.tp) % np.maximum(p.ep * p.etp, 1) == 0
 
 
-def _replicas(_: Workload, p: Plans) -> Mask:
+def _replicas(_: Workload, p: Plans) -> ArrayLike:
     divides = p.dp % np.maximum(p.dp_replicate, 1) == 0
     return divides & ((p.dp_replicate == 1) | (p.zero == 3))
 
 
-def _length(w: Workload, p: Plans) -> Mask:
+def _length(w: Workload, p: Plans) -> ArrayLike:
     if w.row_kind == "token":
         return np.ones(len(p), dtype=bool)
     return p.sequence == 1
@@ -173,15 +174,17 @@ RULES: tuple[Rule, ...] = (
 
 def legal(workload: Workload, plans: Plans) -> Mask:
     """Return for each plan whether it keeps every rule."""
-    return np.logical_and.reduce([rule.holds(workload, plans) for rule in RULES])
+    kept = [np.asarray(rule.holds(workload, plans), dtype=np.bool_) for rule in RULES]
+    return np.asarray(np.logical_and.reduce(kept))
 
 
 def problems(workload: Workload, plan: Plan) -> tuple[Problem, ...]:
     """Return every rule that ``plan`` breaks; empty when it is legal."""
     one = Plans.of([plan])
-    if not RULES[0].holds(workload, one)[0]:
-        return (_worded(RULES[0], workload, plan),)
-    return tuple(_worded(r, workload, plan) for r in RULES if not r.holds(workload, one)[0])
+    broken = [rule for rule in RULES if not np.all(rule.holds(workload, one))]
+    if RULES[0] in broken:
+        broken = [RULES[0]]  # the other rules divide by what must be positive
+    return tuple(_worded(rule, workload, plan) for rule in broken)
 
 
 def _worded(rule: Rule, workload: Workload, plan: Plan) -> Problem:

@@ -11,6 +11,7 @@ from artery.core.pricing import Pricer
 from artery.core.profile import Profile
 from artery.core.system import System
 
+
 @dataclass(frozen=True, slots=True)
 class Machine:
     """Chip, network price and framework behind one evaluation.

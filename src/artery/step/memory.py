@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from artery.chip.roofline import WIDTH
-from artery.core.workload import Layer, Saved, Workload
+from artery.core.workload import Layer, Saved
 from artery.step.data_parallel import groups
-from artery.step.ledger import Ledger
+from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
-from artery.step.plans import RECOMPUTE, Floats, Plans
+from artery.step.plans import RECOMPUTE, Floats, Plans, floats
 from artery.step.stages import Stages, StageWeights, Weights
 
 AT_LIMIT = 0.08
@@ -36,7 +36,8 @@ class Memory:
     @property
     def total(self) -> Floats:
         """All kinds together."""
-        return self.weights + self.gradients + self.optimizer + self.activations + self.other
+        state = self.weights + self.gradients + self.optimizer
+        return floats(state + self.activations + self.other)
 
 
 def saved_bytes(saved: Saved, plans: Plans, width: float) -> Floats:
@@ -48,7 +49,7 @@ def saved_bytes(saved: Saved, plans: Plans, width: float) -> Floats:
     divisor = {"none": np.ones(len(plans)), "sequence": plans.sequence_shards}.get(
         saved.split, plans.tp
     )
-    return elements * bytes_each / divisor
+    return floats(elements * bytes_each / divisor)
 
 
 def layer_activations(layer: Layer, plans: Plans, machine: Machine) -> tuple[Floats, Floats]:
@@ -85,20 +86,23 @@ def in_flight(plans: Plans) -> Floats:
     return np.minimum(held, plans.micro_batches)
 
 
-def memory(
-    workload: Workload,
-    plans: Plans,
-    machine: Machine,
-    held: Stages,
-    weights: StageWeights,
-    ledger: Ledger,
-) -> Memory:
+@dataclass(frozen=True, slots=True)
+class EndStage:
+    """One end of the pipeline: its layers and weights, and whether it is the first."""
+
+    layers: Floats
+    weights: Weights
+    first: bool
+
+
+def memory(job: Job, held: Stages, weights: StageWeights) -> Memory:
     """Return the memory of the fullest of the two end stages of each plan."""
-    first = _stage(workload, plans, machine, held.first, weights.first, weights.layer, True)
-    last = _stage(workload, plans, machine, held.last, weights.last, weights.layer, False)
+    first = _stage(job, EndStage(held.first, weights.first, first=True), weights.layer)
+    last = _stage(job, EndStage(held.last, weights.last, first=False), weights.layer)
     fuller = first.total >= last.total
-    chosen = Memory(*(np.where(fuller, a, b) for a, b in zip(_parts(first), _parts(last), strict=True)))
-    _explain(chosen, plans, machine, ledger)
+    pairs = zip(_parts(first), _parts(last), strict=True)
+    chosen = Memory(*(np.where(fuller, a, b) for a, b in pairs))
+    _explain(chosen, job)
     return chosen
 
 
@@ -106,45 +110,45 @@ def _parts(m: Memory) -> tuple[Floats, ...]:
     return (m.weights, m.gradients, m.optimizer, m.activations, m.other)
 
 
-def _stage(
-    workload: Workload,
-    plans: Plans,
-    machine: Machine,
-    layers: Floats,
-    weights: Weights,
-    layer: Weights,
-    first: bool,
-) -> Memory:
-    profile = machine.profile
-    group = groups(plans)
-    width, grad = machine.width, WIDTH[plans.shared.grad_dtype]
+def _stage(job: Job, stage: EndStage, layer: Weights) -> Memory:
+    """Bytes on one end stage."""
+    plans, machine, weights = job.plans, job.machine, stage.weights
+    profile, group = machine.profile, groups(plans)
     fully = (plans.zero == 3) & ~((plans.pp > 1) & profile.shard_keeps_parameters)
     shard, expert = np.where(fully, group.shard, 1), np.where(fully, group.expert, 1)
-    local = weights.dense / shard + weights.expert / expert
-    gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * width, 0.0)
-    graded = np.where(plans.zero >= 2, owned(weights, plans), weights.total)
+    held = (weights.dense / shard + weights.expert / expert) * machine.width
+    gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * machine.width, 0.0)
+    mine = owned(weights, plans)
+    graded = np.where(plans.zero >= 2, mine, weights.total) * WIDTH[plans.shared.grad_dtype]
+    state = RULES[plans.shared.optimizer].state * mine
+    activations = _activations(job, stage)
+    reserve = profile.reserve * (held + graded + state + activations + gathered)
+    return Memory(
+        weights=held,
+        gradients=graded,
+        optimizer=state,
+        activations=activations,
+        other=gathered + reserve + profile.context,
+    )
+
+
+def _activations(job: Job, stage: EndStage) -> Floats:
+    """Bytes kept for backward: layers times micro-batches in flight, output part, logits.
+
+    Recomputation brings one whole layer back at a time.
+    """
+    plans, machine, workload = job.plans, job.machine, job.workload
     kept = np.zeros(len(plans))
     peak = np.zeros(len(plans))
     for part in workload.layers:
         keeps, everything = layer_activations(part, plans, machine)
         kept = kept + keeps * part.count / workload.depth
         peak = np.maximum(peak, np.where(plans.recomputed > 0, everything, 0.0))
-    flight = in_flight(plans) if first else np.minimum(1.0, plans.micro_batches)
-    alone = plans.pp == 1
-    activations = kept * layers * flight + peak
+    flight = in_flight(plans) if stage.first else np.minimum(1.0, plans.micro_batches)
     output, _ = layer_activations(workload.last, plans, machine)
-    logits = plans.rows * workload.logits * profile.logit_bytes / plans.tp
-    holds_output = alone | (not first)
-    activations = activations + np.where(holds_output, output + logits, 0.0)
-    solid = local * width + graded * grad + RULES[plans.shared.optimizer].state * owned(weights, plans)
-    reserve = profile.reserve * (solid + activations + gathered)
-    return Memory(
-        weights=local * width,
-        gradients=graded * grad,
-        optimizer=RULES[plans.shared.optimizer].state * owned(weights, plans),
-        activations=activations,
-        other=gathered + reserve + profile.context,
-    )
+    logits = plans.rows * workload.logits * machine.profile.logit_bytes / plans.tp
+    at_output = (plans.pp == 1) | (not stage.first)
+    return kept * stage.layers * flight + peak + np.where(at_output, output + logits, 0.0)
 
 
 def fits(total: Floats, capacity: float) -> Floats:
@@ -153,7 +157,8 @@ def fits(total: Floats, capacity: float) -> Floats:
     return np.where(ratio <= 1.0 - AT_LIMIT, 2.0, np.where(ratio <= 1.0 + AT_LIMIT, 1.0, 0.0))
 
 
-def _explain(chosen: Memory, plans: Plans, machine: Machine, ledger: Ledger) -> None:
+def _explain(chosen: Memory, job: Job) -> None:
+    plans, machine, ledger = job.plans, job.machine, job.ledger
     rule = RULES[plans.shared.optimizer]
     ledger.put(
         "memory", chosen.total, unit="B", combine="sum",
@@ -177,7 +182,7 @@ def _explain(chosen: Memory, plans: Plans, machine: Machine, ledger: Ledger) -> 
     )  # fmt: skip
     ledger.put(
         "memory.activations", chosen.activations, unit="B",
-        formula="saved bytes per layer · layers · micro-batches in flight + recomputed layer + logits",
+        formula="saved per layer · layers · micro-batches in flight + recomputed layer + logits",
         source="Korthikanti 2022 (arXiv 2205.05198) equations 1 to 6",
         in_flight=in_flight(plans), rows=plans.rows,
     )  # fmt: skip

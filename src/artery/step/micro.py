@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from artery.core.workload import Layer, Workload
+from artery.core.workload import Layer
+from artery.step.job import Job
 from artery.step.layer import LayerCost, layer_cost
-from artery.step.ledger import Ledger
 from artery.step.machine import Machine
-from artery.step.plans import RECOMPUTE, Floats, Ints, Plans
+from artery.step.plans import RECOMPUTE, Floats, Ints, floats
 from artery.step.traffic import Traffic, context_parallel, expert_parallel, tensor_parallel
 
 
@@ -64,31 +64,30 @@ class Ends:
     last: Micro
 
 
-def ends(workload: Workload, plans: Plans, machine: Machine, ledger: Ledger) -> Ends:
+def ends(job: Job) -> Ends:
     """Return the micro-batch costs of layers, input part and output part."""
-    total = nothing(len(plans))
-    for layer in workload.layers:
-        share = layer.count / max(workload.depth, 1)
-        total = total + _micro(layer, plans, machine, ledger, True).scaled(share)
+    total = nothing(len(job.plans))
+    for layer in job.workload.layers:
+        share = layer.count / max(job.workload.depth, 1)
+        total = total + _micro(layer, job, repeated=True).scaled(share)
     return Ends(
         layer=total,
-        first=_micro(workload.first, plans, machine, ledger, False),
-        last=_micro(workload.last, plans, machine, ledger, False),
+        first=_micro(job.workload.first, job, repeated=False),
+        last=_micro(job.workload.last, job, repeated=False),
     )
 
 
-def _micro(
-    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, repeated: bool
-) -> Micro:
+def _micro(layer: Layer, job: Job, *, repeated: bool) -> Micro:
     """Passes of one layer; only ``repeated`` layers are recomputed and meet the host floor."""
+    plans, machine = job.plans, job.machine
     path = f"micro_batch.{layer.name}"
-    cost = layer_cost(layer, plans, machine, ledger, path)
-    tensor = tensor_parallel(layer, plans, machine, ledger, path)
-    context = context_parallel(layer, plans, machine, ledger, path)
-    expert = expert_parallel(layer, plans, machine, ledger, path)
+    cost = layer_cost(layer, job, path)
+    tensor = tensor_parallel(layer, job, path)
+    context = context_parallel(layer, job, path)
+    expert = expert_parallel(layer, job, path)
     again = plans.recomputed if repeated else np.zeros(len(plans))
-    selective = (plans.recompute == RECOMPUTE.index("selective")) if repeated else again > 1
-    redone = cost.forward.scaled(again) + cost.core.scaled(selective * 1.0)
+    selective = floats(plans.recompute == RECOMPUTE.index("selective")) * repeated
+    redone = cost.forward.scaled(again) + cost.core.scaled(selective)
     tp = _exposed(tensor, again, machine, "tp")
     ep = _exposed(expert, again, machine, "ep")
     cp = _beside_attention(context, cost, again, machine)
@@ -96,8 +95,8 @@ def _micro(
     backward = cost.backward.total + redone.total + tp.backward + cp.backward + ep.backward
     wait = np.zeros(len(plans))
     if repeated:
-        wait = _host(forward + backward, again, machine, ledger, path)
-    ledger.put(
+        wait = _host(forward + backward, again, job, path)
+    job.ledger.put(
         path,
         forward + backward + wait,
         formula="forward + backward + recomputation + exposed communication + host wait",
@@ -127,9 +126,7 @@ def _exposed(wire: Traffic, again: Floats, machine: Machine, kind: str) -> Traff
     return Traffic(wire.forward * share, (wire.backward + wire.forward * again) * share)
 
 
-def _beside_attention(
-    wire: Traffic, cost: LayerCost, again: Floats, machine: Machine
-) -> Traffic:
+def _beside_attention(wire: Traffic, cost: LayerCost, again: Floats, machine: Machine) -> Traffic:
     """Ring attention hides its exchange behind the attention core only."""
     hidden = machine.hidden("cp")
     forward = wire.forward - hidden * np.minimum(wire.forward, cost.core.total)
@@ -137,18 +134,18 @@ def _beside_attention(
     return Traffic(forward, backward + forward * again)
 
 
-def _host(busy: Floats, again: Floats, machine: Machine, ledger: Ledger, path: str) -> Floats:
+def _host(busy: Floats, again: Floats, job: Job, path: str) -> Floats:
     """Seconds that the chip waits for the host to launch a layer's kernels.
 
     max(0, host·passes - chip time): launch-bound layers run at the host's pace.
     """
-    need = machine.profile.host * (2.0 + again)
-    return ledger.put(
+    need = job.machine.profile.host * (2.0 + again)
+    return job.ledger.put(
         f"{path}.host",
         np.maximum(0.0, need - busy),
         formula="max(0, host·passes - chip time)",
         source="launch floor of eager frameworks; profile constant",
-        host=machine.profile.host,
+        host=job.machine.profile.host,
         passes=2.0 + again,
         chip_time=busy,
     )

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from artery.step.data_parallel import groups
-from artery.step.ledger import Ledger
-from artery.step.machine import Machine
+from artery.step.job import Job
 from artery.step.plans import Floats, Plans
 from artery.step.stages import Weights
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Bytes per weight: ``state`` kept between steps (FP32 master copy included), ``moved``
-    read and written in one step."""
+    """Bytes per weight.
+
+    ``state`` is kept between steps (FP32 master copy included), ``moved`` is read and written
+    in one step.
+    """
 
     state: float
     moved: float
@@ -41,18 +43,16 @@ def owned(weights: Weights, plans: Plans) -> Floats:
     return dense + weights.expert / np.where(sharded, group.expert, 1)
 
 
-def optimizer_time(
-    weights: Weights, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> Floats:
+def optimizer_time(weights: Weights, job: Job, path: str) -> Floats:
     """Return seconds of the optimizer step: bytes moved over the streamed bandwidth."""
-    rule = RULES[plans.shared.optimizer]
-    mine = owned(weights, plans)
-    return ledger.put(
+    rule = RULES[job.plans.shared.optimizer]
+    mine = owned(weights, job.plans)
+    return job.ledger.put(
         path,
-        rule.moved * mine / machine.stream,
+        rule.moved * mine / job.machine.stream,
         formula="bytes moved per weight · weights owned / streamed bandwidth",
         source="ZeRO (arXiv 1910.02054) section 3.1",
         bytes_per_weight=rule.moved,
         weights=mine,
-        bandwidth=machine.stream,
+        bandwidth=job.machine.stream,
     )

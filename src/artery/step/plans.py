@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from artery.core.plan import Plan, Recompute
 
@@ -51,7 +52,7 @@ class Plans:
     @property
     def rows(self) -> Floats:
         """Rows of work (tokens, samples) of one micro-batch on one context-parallel rank."""
-        return self.micro_batch * self.sequence / self.cp
+        return np.asarray(self.micro_batch * self.sequence / self.cp, dtype=np.float64)
 
     @property
     def micro_batches(self) -> Ints:
@@ -71,7 +72,9 @@ class Plans:
     @property
     def recomputed(self) -> Floats:
         """Share of layers whose forward pass is run again in full."""
-        return np.where(self.recompute == RECOMPUTE.index("full"), self.shared.recompute_layers, 0.0)
+        return np.where(
+            self.recompute == RECOMPUTE.index("full"), self.shared.recompute_layers, 0.0
+        )
 
     def take(self, index: Ints) -> Plans:
         """Return the plans at ``index``, in that order."""
@@ -80,7 +83,7 @@ class Plans:
 
     def row(self, index: int) -> Plan:
         """Return one plan as the noun."""
-        values = {name: int(getattr(self, name)[index]) for name in _COLUMNS}
+        values: dict[str, Any] = {name: int(getattr(self, name)[index]) for name in _COLUMNS}
         return replace(
             self.shared,
             recompute=RECOMPUTE[int(self.recompute[index])],
@@ -107,8 +110,13 @@ class Plans:
 
 def _shared(plan: Plan) -> Plan:
     """The plan with every column field reset, so that equal means shareable."""
-    reset = {name: 1 for name in _COLUMNS}
+    reset: dict[str, Any] = dict.fromkeys(_COLUMNS, 1)
     return replace(plan, **reset, recompute="none", sequence_parallel=False)
+
+
+def floats(values: ArrayLike) -> Floats:
+    """Return ``values`` as float64: what arithmetic on mixed arrays is meant to give."""
+    return np.asarray(values, dtype=np.float64)
 
 
 def distinct(*columns: NDArray[np.int64]) -> tuple[Ints, Ints]:

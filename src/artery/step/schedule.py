@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.core.workload import Workload
 from artery.step.data_parallel import LayerTraffic, StepTraffic
-from artery.step.ledger import Ledger
-from artery.step.machine import Machine
+from artery.step.job import Job
 from artery.step.micro import Ends, Micro
-from artery.step.plans import Floats, Plans
+from artery.step.plans import Floats, Plans, floats
 from artery.step.stages import Stages
 from artery.step.traffic import price
 
@@ -46,19 +44,20 @@ def slowest(ends: Ends, held: Stages, plans: Plans) -> Slowest:
 
     parts = Micro(*(pick(name) for name in Micro.__dataclass_fields__))
     layers = np.select(cases, [held.first, held.last, held.first], held.middle)
-    return Slowest(parts, layers, Micro(*(np.where(alone, 0.0, getattr(middle, n)) for n in Micro.__dataclass_fields__)))
+    return Slowest(parts, layers, middle.scaled(floats(~alone)))
 
 
-def transfer(workload: Workload, plans: Plans, machine: Machine, ledger: Ledger) -> Floats:
+def transfer(job: Job) -> Floats:
     """Return seconds to hand one micro-batch's activations to the next stage.
 
     Megatron-LM cuts them over the tensor-parallel ranks (arXiv 2104.04473, section 4.1).
     """
-    boundary = max((layer.boundary for layer in workload.layers), default=0)
+    plans, machine = job.plans, job.machine
+    boundary = max((layer.boundary for layer in job.workload.layers), default=0)
     size = plans.rows * boundary * machine.width / plans.tp
     two = np.where(plans.pp > 1, 2, 1)
     seconds = price(machine, "sendrecv", size, two, plans.tp * plans.cp * plans.dp)
-    return ledger.put(
+    return job.ledger.put(
         "micro_batch.transfer",
         seconds,
         formula="send/receive of rows·boundary·width/tp between neighbouring stages",
@@ -76,47 +75,45 @@ class Exposed:
     dp: Floats
 
 
-def pipeline(pace: Slowest, hop: Floats, plans: Plans, machine: Machine) -> tuple[Floats, Floats]:
+def pipeline(pace: Slowest, hop: Floats, job: Job) -> tuple[Floats, Floats]:
     """Return (point-to-point, bubble) seconds of a step.
 
     1F1B with v chunks idles (p - 1)/v micro-batches and sends 2·v times per micro-batch
     (arXiv 2104.04473, sections 2.2.1 and 2.2.2).
     """
-    hidden = machine.hidden("pp")
+    plans = job.plans
+    hidden = job.machine.hidden("pp")
     steady = plans.micro_batches * 2.0 * plans.vpp * hop * (1.0 - hidden)
     fill = (plans.pp - 1) * 2.0 * hop
     bubble = (plans.pp - 1) / plans.vpp * pace.middle.total
     return np.where(plans.pp > 1, steady + fill, 0.0), np.where(plans.pp > 1, bubble, 0.0)
 
 
-def once_per_step(
-    wire: StepTraffic, pace: Slowest, plans: Plans, machine: Machine
-) -> Floats:
+def once_per_step(wire: StepTraffic, pace: Slowest, job: Job) -> Floats:
     """Return the exposed part of gradient reduction and weight gathering.
 
     Reduction hides behind the backward pass of the last micro-batch (of the last min(n, p)
     when chunks interleave), gathering behind the forward pass of the first.
     """
-    hidden, contention = machine.hidden("dp"), machine.profile.contention
+    plans = job.plans
+    hidden, contention = job.machine.hidden("dp"), job.machine.profile.contention
     window = np.where(plans.vpp > 1, np.minimum(plans.micro_batches, plans.pp), 1)
     behind = np.minimum(wire.reduce, hidden * pace.parts.backward * window)
     ahead = np.minimum(wire.gather, hidden * pace.parts.forward * window)
     return wire.reduce + wire.gather - (1.0 - contention) * (behind + ahead)
 
 
-def every_layer(
-    wire: LayerTraffic, root: Floats, pace: Slowest, layer: Micro, plans: Plans, machine: Machine
-) -> Floats:
+def every_layer(wire: LayerTraffic, root: Floats, pace: Slowest, layer: Micro, job: Job) -> Floats:
     """Return FSDP's exposed seconds per step.
 
     A layer's gather hides behind the previous layer's pass, and slows it by the contention
     share; ``root`` (embedding and head, gathered first) cannot hide.
     """
-    hidden, contention = machine.hidden("dp"), machine.profile.contention
+    hidden, contention = job.machine.hidden("dp"), job.machine.profile.contention
 
     def left(comm: Floats, busy: Floats) -> Floats:
         covered = np.minimum(comm, hidden * busy)
         return comm - covered + contention * np.minimum(comm, busy)
 
     per_layer = left(wire.forward, layer.forward) + left(wire.backward, layer.backward)
-    return plans.micro_batches * (pace.layers * per_layer + root)
+    return job.plans.micro_batches * (pace.layers * per_layer + root)

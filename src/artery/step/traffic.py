@@ -9,38 +9,34 @@ import numpy as np
 from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective, Demand
 from artery.core.workload import Attention, Layer
-from artery.step.ledger import Ledger
+from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Ints, Plans
+from artery.step.plans import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Seconds of communication of one layer and micro-batch, forward and backward, on the wire
-    (before any of it is hidden)."""
+    """Wire seconds of one layer and micro-batch, before any of it is hidden."""
 
     forward: Floats
     backward: Floats
 
 
-def price(
-    machine: Machine, kind: Collective, size: Floats, ranks: Ints, stride: Ints
-) -> Floats:
+def price(machine: Machine, kind: Collective, size: Floats, ranks: Ints, stride: Ints) -> Floats:
     """Return seconds of one operation; zero where the group has one rank or nothing to say."""
     alone = (ranks <= 1) | (size <= 0)
     demand = Demand(kind, np.where(alone, 1.0, size), np.where(alone, 1, ranks), stride)
     return np.where(alone, 0.0, machine.pricer.price(demand).seconds)
 
 
-def tensor_parallel(
-    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> Traffic:
+def tensor_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """All-reduces of a tensor-parallel layer, or their all-gather and reduce-scatter halves.
 
     ``layer.reductions`` all-reduces of rows·reduced elements forward and as many backward;
     under sequence parallelism each becomes an all-gather and a reduce-scatter of the same
     bytes, and backward gathers each input once more (Korthikanti 2022, section 4.2.2).
     """
+    plans, machine = job.plans, job.machine
     size = plans.rows * layer.reduced * machine.width
     one = np.ones(len(plans), dtype=np.int64)
     whole = price(machine, "all_reduce", size, plans.tp, one)
@@ -50,7 +46,7 @@ def tensor_parallel(
     parallel = plans.sequence_parallel == 1
     forward = layer.reductions * np.where(parallel, halves, whole)
     backward = layer.reductions * np.where(parallel, halves + gather, whole)
-    ledger.put(
+    job.ledger.put(
         f"{path}.tp",
         forward + backward,
         formula="reductions·(all-reduce, or all-gather + reduce-scatter with sequence parallelism)",
@@ -64,15 +60,15 @@ def tensor_parallel(
     return Traffic(forward, backward)
 
 
-def context_parallel(
-    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> Traffic:
+def context_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """Keys and values passed round the context-parallel ring: cp - 1 steps, twice backward."""
+    plans, machine = job.plans, job.machine
     attention = [op for op in layer.operators if isinstance(op, Attention)]
     elements = sum(op.kv_heads * (op.qk_dim + op.v_dim) for op in attention)
-    held = plans.rows * elements / np.minimum(plans.tp, max((a.kv_heads for a in attention), default=1))
+    shared = max((op.kv_heads for op in attention), default=1)
+    held = plans.rows * elements / np.minimum(plans.tp, shared)
     ring = price(machine, "all_gather", held * plans.cp * machine.width, plans.cp, plans.tp)
-    ledger.put(
+    job.ledger.put(
         f"{path}.cp",
         3.0 * ring,
         formula="all-gather of keys and values over cp, once forward and twice backward",
@@ -83,9 +79,7 @@ def context_parallel(
     return Traffic(ring, 2.0 * ring)
 
 
-def expert_parallel(
-    layer: Layer, plans: Plans, machine: Machine, ledger: Ledger, path: str
-) -> Traffic:
+def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """Dispatch to experts and combine: between nodes one copy per node, the rest inside.
 
     A token picks k of E experts spread evenly over n nodes, so it reaches
@@ -93,30 +87,32 @@ def expert_parallel(
     all k are forwarded inside the nodes. Both run at once, so the slower one counts
     (DeepSeek-V3, arXiv 2412.19437, section 3.2.2).
     """
+    plans, machine = job.plans, job.machine
     nothing = np.zeros(len(plans))
     if layer.routing is None or not np.any(plans.ep > 1):
         return Traffic(nothing, nothing)
+    chosen = layer.routing.top_k
     inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
     nodes = np.maximum(plans.ep // inside, 1)
-    copies = np.minimum(nodes * (1.0 - (1.0 - 1.0 / nodes) ** layer.routing.top_k), layer.routing.top_k)
+    copies = np.minimum(nodes * (1.0 - (1.0 - 1.0 / nodes) ** chosen), chosen)
     tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
     narrow, wide = WIDTH[machine.operand], machine.width
 
     def exchange(width: float) -> Floats:
         outer = price(machine, "alltoall", tokens * copies * width, nodes, plans.etp * inside)
-        inner = price(machine, "alltoall", tokens * layer.routing.top_k * width, inside, plans.etp)  # type: ignore[union-attr]
+        inner = price(machine, "alltoall", tokens * chosen * width, inside, plans.etp)
         return np.maximum(outer, inner)
 
-    dispatch, combine = exchange(narrow), exchange(wide)
+    dispatched, combined = exchange(narrow), exchange(wide)
     back = 2.0 * exchange(wide)
-    ledger.put(
+    job.ledger.put(
         f"{path}.ep",
-        dispatch + combine + back,
-        formula="max(all-to-all between nodes, all-to-all inside) for dispatch and combine, both passes",
+        dispatched + combined + back,
+        formula="max(all-to-all between nodes, inside them) for dispatch and combine, both passes",
         source="DeepSeek-V3 (arXiv 2412.19437) section 3.2.2",
         nodes=nodes,
         copies_per_token=copies,
-        dispatch=dispatch,
-        combine=combine,
+        dispatch_seconds=dispatched,
+        combine_seconds=combined,
     )
-    return Traffic(dispatch + combine, back)
+    return Traffic(dispatched + combined, back)
