@@ -360,7 +360,10 @@ def _prefixed(value: float, unit: str, base: int, prefixes: tuple[str, ...]) -> 
     if float(value).is_integer() and abs(value) < base:
         return f"{value:.0f} {unit}".rstrip()
     power = 0
-    while power + 1 < len(prefixes) and abs(_rounded(value / base**power)) >= base:
+    while power + 1 < len(prefixes):
+        # Both: 999.6 kB rounds up to 1.00 MB, and 1024 KiB rounds down to 1020.
+        if max(abs(value), abs(_rounded(value / base**power)) * base**power) < base ** (power + 1):
+            break
         power += 1
     return f"{_three(value / base**power)} {prefixes[power]}{unit}".rstrip()
 

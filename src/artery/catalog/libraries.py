@@ -31,6 +31,7 @@ class PlatformTable:
     interval: Ratio
     in_switch: tuple[LineTable, ...] = ()
     smallest_in_switch: int = 3
+    across: Ratio = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ def _platform(name: str, table: PlatformTable) -> Platform:
         exchange=_lines(table.exchange),
         in_switch=_lines(table.in_switch),
         smallest_in_switch=table.smallest_in_switch,
+        across=table.across,
         interval=table.interval,
     )
 

@@ -20,7 +20,7 @@ from artery.collective.tree import tree
 from artery.collective.work import Work
 from artery.core.pricing import Collective
 
-Lines = Literal["ring", "exchange", "in_switch"]
+Lines = Literal["ring", "exchange", "in_switch", "across"]
 
 _REDUCING: frozenset[Collective] = frozenset({"all_reduce", "all_gather", "reduce_scatter"})
 _CHAINED: frozenset[Collective] = frozenset({"broadcast", "reduce"})
@@ -86,7 +86,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         frozenset({"all_reduce"}),
         nvls_tree,
         _in_every_node_switch,
-        "in_switch",
+        "across",
     ),
     "collnet": Algorithm("CollNet", _REDUCING, collnet, _in_network, "in_switch", in_network=True),
     "pat": Algorithm("PAT", frozenset({"all_gather", "reduce_scatter"}), pat, _one_per_node),

@@ -24,6 +24,8 @@ from artery.core.pricing import Collective, Demand, Price
 from artery.core.system import System
 from artery.errors import UsageError
 
+_IN_SWITCH = frozenset({"in_switch", "across"})
+
 
 class Choice(NamedTuple):
     """One algorithm with one protocol, with one value per group.
@@ -157,7 +159,7 @@ class ClosedForm:
         choices = []
         for name in menu(self._used, collective, self.algorithm):
             algorithm = ALGORITHMS[name]
-            if algorithm.lines == "in_switch" and not self.addable:
+            if algorithm.lines in _IN_SWITCH and not self.addable:
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):
                 work = algorithm.work(groups, collective)
@@ -211,8 +213,10 @@ def _lines(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
     """Return the constants that apply; without a switch that reduces, those of a ring."""
     if algorithm.lines == "exchange":
         return platform.exchange
-    if algorithm.lines == "in_switch":
-        return platform.in_switch or platform.ring
+    if algorithm.lines in _IN_SWITCH:
+        share = platform.across if algorithm.lines == "across" else 1.0
+        lines = platform.in_switch or platform.ring
+        return tuple(replace(line, fraction=line.fraction * share) for line in lines)
     return platform.ring
 
 
@@ -222,7 +226,7 @@ def _draw(
     """Return start (seconds), slope (seconds per byte) and limiting tier of one line."""
     hop = outside = 0.0
     if network is not None:
-        pipelined = algorithm.lines == "in_switch"
+        pipelined = algorithm.lines in _IN_SWITCH
         hop = network.pipelined_hop if pipelined else network.hop[line.protocol]
         outside = network.fraction[line.protocol]
     adding = network.in_network if network is not None and algorithm.in_network else 1.0

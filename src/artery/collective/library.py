@@ -37,7 +37,8 @@ class Platform:
 
     ``ring`` are the lines of algorithms in which chips pass data on (ring, tree, chains),
     ``exchange`` those of grouped send/receive, ``in_switch`` those of reduction in the switch
-    (empty: the library has none there), used by groups of at least ``smallest_in_switch``.
+    (empty: the library has none there), used by groups of at least ``smallest_in_switch``;
+    ``across`` is the share of their rate that is left when the nodes then go on to exchange.
     ``interval`` is the half-width of the 80 % interval of a price, as a factor above one.
     """
 
@@ -46,6 +47,7 @@ class Platform:
     exchange: tuple[Line, ...]
     in_switch: tuple[Line, ...] = ()
     smallest_in_switch: int = 3
+    across: float = 1.0
     interval: float = 1.25
 
 

@@ -16,13 +16,20 @@ from artery.report.files import write_whole
 _FILE_WIDTH = 100
 
 
-def draw(drawing: RenderableType, *, file: IO[str] | None = None, width: int | None = None) -> None:
-    """Write ``drawing`` to ``file`` (standard output), ``width`` cells wide.
+def draw(
+    drawing: RenderableType,
+    *,
+    file: IO[str] | None = None,
+    width: int | None = None,
+    least: int = 0,
+) -> None:
+    """Write ``drawing`` to ``file`` (standard output), ``width`` cells wide, at least ``least``.
 
     Colour only on a terminal and never under ``NO_COLOR``; without a terminal the width is 80
     unless ``COLUMNS`` says otherwise, and lines end where their text ends.
     """
     console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
+    console.width = max(console.width, least)
     if console.is_terminal:
         console.print(drawing)
         return
@@ -32,13 +39,16 @@ def draw(drawing: RenderableType, *, file: IO[str] | None = None, width: int | N
         console.file.write(line.rstrip() + "\n")
 
 
-def deliver(drawing: RenderableType, out: str) -> None:
-    """Draw on standard output, or write the plain text to the file ``out`` (``-`` is stdout)."""
+def deliver(drawing: RenderableType, out: str, *, least: int = 0) -> None:
+    """Draw on standard output, or write the plain text to the file ``out`` (``-`` is stdout).
+
+    A drawing that would be cut below ``least`` cells is never drawn narrower.
+    """
     if out == "-":
-        draw(drawing)
+        draw(drawing, least=least)
         return
     text = StringIO()
-    draw(drawing, file=text, width=_FILE_WIDTH)
+    draw(drawing, file=text, width=_FILE_WIDTH, least=least)
     write_whole(out, text.getvalue())
 
 

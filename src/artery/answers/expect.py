@@ -1,0 +1,196 @@
+"""``expect``: what a collective should give on a system, by size, in nccl-tests' columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast, get_args
+
+from artery import units
+from artery.core.pricing import Collective
+from artery.core.system import System
+from artery.errors import InputError, Problem, UnknownNameError, UsageError
+
+DTYPES: Final = {
+    "int8": 1, "uint8": 1, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
+    "half": 2, "float": 4, "double": 8, "bfloat16": 2, "fp8_e4m3": 1, "fp8_e5m2": 1,
+}  # fmt: skip
+"""Bytes of an element, by nccl-tests' name of the type."""
+
+_DTYPE_ALIASES: Final = {
+    "fp16": "half", "float16": "half", "bf16": "bfloat16", "fp32": "float", "float32": "float",
+    "fp64": "double", "float64": "double", "fp8": "fp8_e4m3",
+}  # fmt: skip
+
+_NOT_ADDED_BY_SWITCHES: Final = frozenset({"int8", "uint8", "fp8_e4m3", "fp8_e5m2"})
+"""Types without a multicast reduction in PTX ``multimem.ld_reduce`` (fp8 came after NCCL 2.27)."""
+
+MOST_ROWS: Final = 4096
+"""Assumed: more sizes than anyone reads; a slip of the pen above."""
+
+Note = Literal[
+    "alone", "average", "two_nodes", "above_link", "best_differs", "part_filled", "assumed",
+    "torus_shape",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """One size under one algorithm: seconds with their 80 % interval, and bandwidths in B/s.
+
+    ``wire`` is what one chip puts on the links that leave its node, on average, or inside one
+    node what the busiest chip puts on its own.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    algbw: float
+    busbw: float
+    wire: float
+    algorithm: str
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectRow:
+    """One size in bytes; ``count`` elements as nccl-tests counts them.
+
+    ``speed`` is what was asked for, ``best`` the fastest known where it is at least 2 % faster.
+    """
+
+    size: int
+    count: int
+    speed: Speed
+    best: Speed | None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectAnswer:
+    """The rows, and what they hold for.
+
+    ``nodes`` counts scale-up domains that the ranks lie on, ``limit`` names the tier that bounds
+    the largest size and ``link_rate`` is what one chip can put on its links inside a node, B/s.
+    """
+
+    collective: Collective
+    system: System
+    ranks: int
+    nodes: int
+    library: str
+    version: str
+    algorithm: str
+    dtype: str
+    reduction: str
+    root: int
+    rows: tuple[ExpectRow, ...]
+    limit: str | None
+    link_rate: float | None
+    notes: tuple[Note, ...]
+    warnings: tuple[str, ...]
+
+
+def expect(
+    collective: str,
+    on: str,
+    *,
+    sizes: str | Sequence[int] = "8:16G:x2",
+    algorithm: str = "auto",
+    chips_per_node: int | None = None,
+    nccl: str | None = None,
+    dtype: str = "float",
+    overrides: Sequence[str] = (),
+) -> ExpectAnswer:
+    """Return what ``collective`` should give on system ``on``.
+
+    ``sizes`` are bytes, or nccl-tests' range as text (``8:16G:x2``, ``1M:4M:+1M``, ``64M``).
+    ``algorithm`` is ``auto`` (what the library would choose), ``best`` (the fastest known) or a
+    name; ``chips_per_node`` uses only so many chips of every node; ``nccl`` is a version.
+    Raises :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
+    """
+    from artery.answers.expecting import Setting, measure
+
+    asked = named(collective)
+    element = type_named(dtype)
+    listed = parse_sizes(sizes) if isinstance(sizes, str) else _checked(sizes)
+    setting = Setting.make(
+        on,
+        overrides=overrides,
+        chips_per_node=chips_per_node,
+        nccl=nccl,
+        addable=element not in _NOT_ADDED_BY_SWITCHES,
+    )
+    return measure(asked, setting, listed, algorithm, element)
+
+
+def named(text: str) -> Collective:
+    """Return the collective that ``text`` names: ``all-reduce``, ``AllReduce``, ``all_to_all``.
+
+    Raises :class:`artery.errors.UnknownNameError` with the nearest names.
+    """
+    folded = "".join(letter for letter in text.casefold() if letter.isalnum())
+    known = get_args(Collective)
+    folded = {"a2a": "alltoall", "sendreceive": "sendrecv", "p2p": "sendrecv"}.get(folded, folded)
+    for name in known:
+        if folded == name.replace("_", ""):
+            return cast("Collective", name)
+    raise UnknownNameError("collective", text, known)
+
+
+def type_named(text: str) -> str:
+    """Return nccl-tests' name of a data type; raises ``UnknownNameError`` with the nearest."""
+    folded = text.strip().casefold()
+    folded = _DTYPE_ALIASES.get(folded, folded)
+    if folded not in DTYPES:
+        raise UnknownNameError("data type", text, (*DTYPES, *_DTYPE_ALIASES))
+    return folded
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Return the sizes of ``BEGIN:END:xFACTOR``, ``BEGIN:END:+STEP``, or a list with commas.
+
+    K, M and G are binary, as in nccl-tests (``-b 8 -e 16G -f 2``). Raises
+    :class:`artery.errors.InputError` for anything else, and for more than ``MOST_ROWS`` sizes.
+    """
+    parts = text.split(":")
+    if len(parts) == 1:
+        return _checked(units.size(part) for part in text.split(","))
+    if len(parts) not in {2, 3}:
+        raise _bad_range(text, "a range is BEGIN:END:xFACTOR or BEGIN:END:+STEP")
+    begin, end = units.size(parts[0]), units.size(parts[1])
+    if end < begin:
+        raise _bad_range(text, "it ends before it begins")
+    return _checked(_stepped(text, begin, end, parts[2].strip() if len(parts) == 3 else "x2"))
+
+
+def _stepped(text: str, begin: int, end: int, step: str) -> Iterable[int]:
+    """Yield the sizes of a range."""
+    sign, amount = step[:1], step[1:]
+    if sign == "+":
+        length = units.size(amount)
+        yield from range(begin, end + 1, length)
+        return
+    factor = int(amount) if amount.isascii() and amount.isdigit() and len(amount) < 10 else 0
+    if sign != "x" or factor < 2:
+        raise _bad_range(text, f'"{step}" is no step: x and a whole number from 2, or + and a size')
+    while begin <= end:
+        yield begin
+        begin *= factor
+
+
+def _checked(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Return the sizes as a tuple, if there are neither none nor too many and all are positive."""
+    found: list[int] = []
+    for size in sizes:
+        found.append(units.size(size))
+        if len(found) > MOST_ROWS:
+            raise _bad_range(f"over {MOST_ROWS:,} sizes", "that is more than a table can show")
+    if not found:
+        raise UsageError("no sizes were given; for example 8:16G:x2")
+    return tuple(found)
+
+
+def _bad_range(found: str, rule: str) -> InputError:
+    return InputError(
+        Problem(field="sizes", found=f'"{found}"', rule=rule, fix='for example "8:16G:x2"')
+    )

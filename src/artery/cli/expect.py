@@ -1,0 +1,93 @@
+"""``artery expect``: what a collective should give, by size."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.options import set_option, shared_options, system_option
+from artery.report.words import Language
+
+
+@click.command("expect")
+@click.argument("collective", metavar="COLLECTIVE")
+@system_option
+@click.option(
+    "--sizes",
+    default="8:16G:x2",
+    show_default=True,
+    metavar="BEGIN:END:xFACTOR",
+    help="Sizes in bytes, K M G binary; +STEP instead of xFACTOR; or a list with commas.",
+)
+@click.option("--size", metavar="SIZE", help="One size instead of a range.")
+@click.option(
+    "--algorithm",
+    default="auto",
+    show_default=True,
+    metavar="auto|best|NAME",
+    help="What the library would choose, the fastest known, or one by name.",
+)
+@click.option(
+    "--chips-per-node",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Use only N chips of every node.",
+)
+@click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27.")
+@click.option(
+    "--dtype",
+    default="float",
+    show_default=True,
+    metavar="TYPE",
+    help="Type of the elements, by nccl-tests' names.",
+)
+@set_option
+@shared_options
+def command(
+    *,
+    collective: str,
+    on: str,
+    sizes: str,
+    size: str | None,
+    algorithm: str,
+    chips_per_node: int | None,
+    nccl: str | None,
+    dtype: str,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    lang: Language,
+    out: str,
+) -> None:
+    r"""Say what a collective should give on a system, by size, in nccl-tests' columns.
+
+    \b
+    Examples:
+      artery expect all_reduce --on dgx-h100
+      artery expect all_reduce --on dgx-h100:64 --sizes 1M:4G:x4 --algorithm best
+      artery expect alltoall --on dgx-a100:32 --size 64M --json
+      artery expect all_gather --on dgx-h100:64 --chips-per-node 1 --nccl 2.23
+
+    \b
+    Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
+    Columns: algbw is size over time, busbw compares with the link rate, wire is what one chip
+    puts on the links that leave its node.
+    """
+    from artery.answers.expect import expect
+    from artery.report.expect import TABLE_WIDTH, expect_drawing, expect_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = expect(
+        collective,
+        on,
+        sizes=sizes if size is None else size,
+        algorithm=algorithm,
+        chips_per_node=chips_per_node,
+        nccl=nccl,
+        dtype=dtype,
+        overrides=overrides,
+    )
+    if as_json:
+        write_whole(out, document("expect", expect_payload(answer)))
+    else:
+        deliver(expect_drawing(answer, lang), out, least=TABLE_WIDTH)
