@@ -26,7 +26,7 @@ class Rule:
     """``holds`` says for each plan whether the rule is kept; the rest words its breach."""
 
     field: str
-    holds: Callable[[Workload, Plans], ArrayLike]
+    holds: Callable[[Workload, Plans], Mask]
     found: Callable[[Workload, Plan], str]
     rule: str
     fix: Callable[[Workload, Plan], str]
@@ -37,69 +37,73 @@ def experts_of(workload: Workload) -> int:
     return max((layer.routing.experts for layer in workload.layers if layer.routing), default=0)
 
 
-def _positive(_: Workload, p: Plans) -> ArrayLike:
+def _mask(kept: ArrayLike) -> Mask:
+    return np.asarray(kept, dtype=np.bool_)
+
+
+def _positive(_: Workload, p: Plans) -> Mask:
     columns = (p.tp, p.pp, p.vpp, p.cp, p.ep, p.etp, p.dp, p.dp_replicate, p.micro_batch,
                p.global_batch, p.sequence)  # fmt: skip
-    return np.logical_and.reduce([column >= 1 for column in columns])
+    return _mask(np.logical_and.reduce([column >= 1 for column in columns]))
 
 
-def _batch(_: Workload, p: Plans) -> ArrayLike:
+def _batch(_: Workload, p: Plans) -> Mask:
     group = np.maximum(p.dp * p.micro_batch, 1)
-    return (p.global_batch % group == 0) & (p.global_batch >= group)
+    return _mask((p.global_batch % group == 0) & (p.global_batch >= group))
 
 
-def _heads(w: Workload, p: Plans) -> ArrayLike:
+def _heads(w: Workload, p: Plans) -> Mask:
     if w.heads == 0:
-        return p.tp == 1
+        return _mask(p.tp == 1)
     queries = w.heads % np.maximum(p.tp, 1) == 0
     kv = max(w.kv_heads, 1)
-    return queries & ((kv % np.maximum(p.tp, 1) == 0) | (p.tp % kv == 0))
+    return _mask(queries & ((kv % np.maximum(p.tp, 1) == 0) | (p.tp % kv == 0)))
 
 
-def _depth(w: Workload, p: Plans) -> ArrayLike:
+def _depth(w: Workload, p: Plans) -> Mask:
     chunks = np.maximum(p.pp * p.vpp, 1)
     per_chunk = np.ceil(w.depth / chunks)
     missing = chunks * per_chunk - w.depth
     ends = np.where(p.vpp > 1, 2, 0)  # embedding and head may take a chunk's place, as in NeMo
-    return (chunks <= max(w.depth, 1) + ends) & (missing < np.maximum(p.pp, 1))
+    return _mask((chunks <= max(w.depth, 1) + ends) & (missing < np.maximum(p.pp, 1)))
 
 
-def _interleave(_: Workload, p: Plans) -> ArrayLike:
+def _interleave(_: Workload, p: Plans) -> Mask:
     whole = p.micro_batches % np.maximum(p.pp, 1) == 0
-    return (p.vpp == 1) | ((p.pp > 1) & whole)
+    return _mask((p.vpp == 1) | ((p.pp > 1) & whole))
 
 
-def _context(w: Workload, p: Plans) -> ArrayLike:
+def _context(w: Workload, p: Plans) -> Mask:
     if w.row_kind != "token":
-        return p.cp == 1
-    return (p.cp == 1) | (p.sequence % np.maximum(2 * p.cp, 1) == 0)
+        return _mask(p.cp == 1)
+    return _mask((p.cp == 1) | (p.sequence % np.maximum(2 * p.cp, 1) == 0))
 
 
-def _sequence_parallel(_: Workload, p: Plans) -> ArrayLike:
+def _sequence_parallel(_: Workload, p: Plans) -> Mask:
     local = p.sequence // np.maximum(p.cp, 1)
-    return (p.sequence_parallel == 0) | ((p.tp > 1) & (local % np.maximum(p.tp, 1) == 0))
+    return _mask((p.sequence_parallel == 0) | ((p.tp > 1) & (local % np.maximum(p.tp, 1) == 0)))
 
 
-def _experts(w: Workload, p: Plans) -> ArrayLike:
+def _experts(w: Workload, p: Plans) -> Mask:
     experts = experts_of(w)
     if experts == 0:
-        return (p.ep == 1) & (p.etp == 1)
-    return experts % np.maximum(p.ep, 1) == 0
+        return _mask((p.ep == 1) & (p.etp == 1))
+    return _mask(experts % np.maximum(p.ep, 1) == 0)
 
 
-def _expert_groups(_: Workload, p: Plans) -> ArrayLike:
-    return (p.dp * p.cp * p.tp) % np.maximum(p.ep * p.etp, 1) == 0
+def _expert_groups(_: Workload, p: Plans) -> Mask:
+    return _mask((p.dp * p.cp * p.tp) % np.maximum(p.ep * p.etp, 1) == 0)
 
 
-def _replicas(_: Workload, p: Plans) -> ArrayLike:
+def _replicas(_: Workload, p: Plans) -> Mask:
     divides = p.dp % np.maximum(p.dp_replicate, 1) == 0
-    return divides & ((p.dp_replicate == 1) | (p.zero == 3))
+    return _mask(divides & ((p.dp_replicate == 1) | (p.zero == 3)))
 
 
-def _length(w: Workload, p: Plans) -> ArrayLike:
+def _length(w: Workload, p: Plans) -> Mask:
     if w.row_kind == "token":
-        return np.ones(len(p), dtype=bool)
-    return p.sequence == 1
+        return _mask(np.ones(len(p), dtype=bool))
+    return _mask(p.sequence == 1)
 
 
 RULES: tuple[Rule, ...] = (
@@ -174,8 +178,7 @@ RULES: tuple[Rule, ...] = (
 
 def legal(workload: Workload, plans: Plans) -> Mask:
     """Return for each plan whether it keeps every rule."""
-    kept = [np.asarray(rule.holds(workload, plans), dtype=np.bool_) for rule in RULES]
-    return np.asarray(np.logical_and.reduce(kept))
+    return _mask(np.logical_and.reduce([rule.holds(workload, plans) for rule in RULES]))
 
 
 def problems(workload: Workload, plan: Plan) -> tuple[Problem, ...]:

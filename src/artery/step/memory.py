@@ -135,7 +135,8 @@ def _stage(job: Job, stage: EndStage, layer: Weights) -> Memory:
 def _activations(job: Job, stage: EndStage) -> Floats:
     """Bytes kept for backward: layers times micro-batches in flight, output part, logits.
 
-    Recomputation brings one whole layer back at a time.
+    Recomputation brings one whole layer back at a time. Under sequence parallelism the layer at
+    work also holds its gathered input and its output before the reduce-scatter.
     """
     plans, machine, workload = job.plans, job.machine, job.workload
     kept = np.zeros(len(plans))
@@ -148,7 +149,17 @@ def _activations(job: Job, stage: EndStage) -> Floats:
     output, _ = layer_activations(workload.last, plans, machine)
     logits = plans.rows * workload.logits * machine.profile.logit_bytes / plans.tp
     at_output = (plans.pp == 1) | (not stage.first)
-    return kept * stage.layers * flight + peak + np.where(at_output, output + logits, 0.0)
+    kept = kept * stage.layers * flight + peak + _gathered_rows(job)
+    return kept + np.where(at_output, output + logits, 0.0)
+
+
+def _gathered_rows(job: Job) -> Floats:
+    """Bytes of the whole rows that sequence parallelism gathers before a block and scatters
+    after it: input and output, rows·width each (Korthikanti 2022, figure 5)."""
+    plans = job.plans
+    whole = plans.rows * max((part.boundary for part in job.workload.layers), default=0)
+    parallel = (plans.sequence_parallel == 1) & (plans.tp > 1)
+    return floats(np.where(parallel, 2.0 * whole * job.machine.width, 0.0))
 
 
 def fits(total: Floats, capacity: float) -> Floats:
