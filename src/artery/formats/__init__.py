@@ -1,0 +1,1 @@
+"""Foreign formats, one file or folder each: how others write systems, models and measurements."""
