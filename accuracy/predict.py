@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from accuracy.rows import Row
 from accuracy.score import Scored
 from artery.answers.pricing import closed_form
 from artery.catalog import profile, system
 from artery.core.plan import Plan
+from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.core.workload import Workload
 from artery.step import evaluate
@@ -43,12 +45,17 @@ def predict(
     workload: Workload, system_name: str, profile_name: str, plans: Sequence[Plan]
 ) -> tuple[Prediction, ...]:
     """Return the model's prediction for each of ``plans`` on a catalog system."""
+    return tuple(_one(workload, system_name, profile_name, plan) for plan in plans)
+
+
+@cache
+def _priced(system_name: str) -> tuple[System, Pricer]:
     found = system(system_name)
-    return tuple(_one(workload, found, profile_name, plan) for plan in plans)
+    return found, closed_form(found)
 
 
-def _one(workload: Workload, found: System, profile_name: str, plan: Plan) -> Prediction:
-    pricer = closed_form(found, placement=plan.placement)
+def _one(workload: Workload, system_name: str, profile_name: str, plan: Plan) -> Prediction:
+    found, pricer = _priced(system_name)
     answer = evaluate(workload, found, [plan], profile=profile(profile_name), pricer=pricer)
     return Prediction(
         seconds=float(answer.step[0]),
