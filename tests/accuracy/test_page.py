@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -29,9 +30,8 @@ def knowing(
 ) -> Sequence[Prediction]:
     """A model that knows the answers, 4 % too slow; nothing fits in its 6 GB a layer."""
     seconds = 1.04 * ROWS.get((workload, system, profile, tuple(plans)), 1.0)
-    answer = Prediction(
-        seconds, 0.9 * seconds, 1.1 * seconds, 1e9, 6e9 * workload.depth, "yes", 1.0
-    )
+    low, high = 0.9 * seconds, 1.1 * seconds
+    answer = Prediction(seconds, low, high, 1e9, 6e9 * workload.depth, "yes", 1.0)
     return [answer] * len(plans)
 
 
@@ -48,7 +48,7 @@ def test_a_model_that_is_four_percent_slow_is_four_percent_wrong() -> None:
     head = report().head
     assert head is not None
     assert head.table_median_mean == pytest.approx(0.04)
-    assert head.pooled_mean == pytest.approx(0.04)
+    assert head.pooled_mean == pytest.approx(0.04, rel=0.01), "runs repeated at another time"
     assert head.within_loose == 1.0
 
 
@@ -132,7 +132,7 @@ def test_tables_are_even() -> None:
     assert all(len(width) == 1 for width in widths)
 
 
-def test_constants_inherit_the_rows_of_the_files_head(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_constants_inherit_the_rows_of_the_files_head(tmp_path: Path) -> None:
     path = tmp_path / "fit.toml"
     path.write_text(
         'rows = ["a", "b"]\n'

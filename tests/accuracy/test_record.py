@@ -93,10 +93,10 @@ def test_equation_4_gives_the_printed_training_days_of_table_2(record: Record) -
 def test_korthikanti_seconds_give_the_printed_utilisation(name: str, utilisation: float) -> None:
     """arXiv 2205.05198, equation (7): 72·B·l·s·h²·(1 + s/(6h) + V/(12·l·h)) FLOP; Table 5."""
     record = BY_ID[name]
-    batch, layers, s, h = record.global_batch, record.layers, record.sequence, record.hidden
-    assert batch and layers and s and h and record.vocab and record.seconds and record.chips
-    flops = 72 * batch * layers * s * h**2 * (1 + s / (6 * h) + record.vocab / (12 * layers * h))
-    assert flops / (record.seconds * record.chips * 312e12) == pytest.approx(utilisation, abs=0.005)
+    names = ("global_batch", "layers", "sequence", "hidden", "vocab", "seconds", "chips")
+    batch, layers, s, h, vocab, seconds, chips = (float(getattr(record, name)) for name in names)
+    flops = 72 * batch * layers * s * h**2 * (1 + s / (6 * h) + vocab / (12 * layers * h))
+    assert flops / (seconds * chips * 312e12) == pytest.approx(utilisation, abs=0.005)
 
 
 def test_samples_per_second_give_seconds() -> None:
