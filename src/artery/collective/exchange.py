@@ -23,7 +23,7 @@ def grouped(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - o
     n, m, k = groups.ranks, groups.fullest, groups.nodes
     inner = np.where(m > 1, (m - 1) / n, 0.0)
     pairs = np.where(m > 1, 1.0 / n, 0.0)
-    outer = np.where(k > 1, groups.fewest * (n - groups.fewest) / n, 0.0)
+    outer = np.where(k > 1, m * (n - m) / n, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_pair = np.where(pairs > 0, pairs / groups.pair_rate, 0.0)
     return Work(

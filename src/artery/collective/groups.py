@@ -91,7 +91,11 @@ def gather(
     spreads = place(system, placement, ranks, stride, concurrent=concurrent)
     node = spreads[0]
     inner = _inner_tier(system, node, stride)
-    capacity, tiers = _capacities(system, library, spreads, concurrent=concurrent)
+    tiers = inner_tiers(system)
+    emptiest = [spread.fewest for spread in spreads]
+    capacity = _capacities(system, library, spreads, emptiest, concurrent=concurrent)
+    fullest = [spread.fullest for spread in spreads]
+    crowded = _capacities(system, library, spreads, fullest, concurrent=concurrent)
     network = system.tiers[tiers:]
     outside = node.domains > 1
     tightest = capacity.argmin(axis=0) if len(capacity) else np.zeros(len(ranks), np.int64)
@@ -107,7 +111,10 @@ def gather(
         outer=np.where(outside, tightest + tiers, -1),
         node_rate=np.where(outside, node_rate, np.inf),
         outer_pair=_outer(spreads, [t.pair * t.link.efficiency for t in network]),
-        exchange=_exchange(ranks, spreads, capacity),
+        exchange=np.maximum(
+            _exchange(ranks, spreads, emptiest, capacity),
+            _exchange(ranks, spreads, fullest, crowded),
+        ),
         outer_latency=_outer(spreads, [t.latency for t in network]),
         in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
         sharp=_sharp(spreads, network),
@@ -153,9 +160,14 @@ def _inner_rate(
 
 
 def _capacities(
-    system: System, library: Library, spreads: list[Spread], *, concurrent: bool
-) -> tuple[Floats, int]:
-    """Return what a group sends out of one lower domain, by network tier, and the first one.
+    system: System,
+    library: Library,
+    spreads: list[Spread],
+    members: list[Floats],
+    *,
+    concurrent: bool,
+) -> Floats:
+    """Return what ``members`` of a group send out of their lower domain, one row per network tier.
 
     Groups that run together share a tier evenly; one that runs alone may use all the cards of
     its members, up to what the whole domain has. Tiers that a group does not cross count as
@@ -164,29 +176,31 @@ def _capacities(
     first = inner_tiers(system)
     below = system.tiers[first - 1].chips if first else 1
     rows = []
-    for lower, tier in zip(spreads, system.tiers[first:], strict=False):
+    for lower, count, tier in zip(spreads, members, system.tiers[first:], strict=False):
         network = library.network(tier.link)
         whole = below * tier.bandwidth * tier.link.efficiency
         if network.cap is not None:
             whole = min(whole, network.cap * below / max(system.chips_per_node, 1))
-        shared = np.where(lower.fewest > 1, network.shared, 1.0)
-        share = lower.fewest / below if concurrent else np.ones_like(lower.fewest)
-        alone = lower.fewest * tier.burst * tier.link.efficiency
+        shared = np.where(count > 1, network.shared, 1.0)
+        share = count / below if concurrent else np.ones_like(count)
+        alone = count * tier.burst * tier.link.efficiency
         rate = np.minimum(whole * share, alone) * shared
         rows.append(np.where(lower.domains > 1, rate, np.inf))
         below = tier.chips
-    return np.array(rows).reshape(len(rows), len(spreads[0].domains)), first
+    return np.array(rows).reshape(len(rows), len(spreads[0].domains))
 
 
-def _exchange(ranks: Ints, spreads: list[Spread], capacity: Floats) -> Floats:
+def _exchange(
+    ranks: Ints, spreads: list[Spread], members: list[Floats], capacity: Floats
+) -> Floats:
     """Return seconds per byte that all-to-all spends between nodes.
 
     The d members in a domain send d·(n-d)/n of their size out of it: time is the largest over
     the tiers of that over the domain's capacity.
     """
     worst = np.zeros(len(ranks))
-    for lower, rate in zip(spreads, capacity, strict=False):
-        sent = lower.fewest * (ranks - lower.fewest) / ranks
+    for lower, count, rate in zip(spreads, members, capacity, strict=False):
+        sent = count * (ranks - count) / ranks
         worst = np.maximum(worst, np.where(lower.domains > 1, sent / rate, 0.0))
     return worst
 
