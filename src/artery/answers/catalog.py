@@ -14,7 +14,7 @@ from artery.catalog.loader import KINDS, SINGULAR, Resolved, aliases, entry, nam
 from artery.catalog.profiles import ProfileTable
 from artery.catalog.schema import ChipTable, LinkTable
 from artery.catalog.sourced import Path, Sourced, dotted, leaves
-from artery.catalog.structure import fill, unit_at
+from artery.catalog.structure import field_types, fill, unit_at
 from artery.catalog.syntax import read_document
 from artery.catalog.system_schema import SystemTable
 from artery.core.chip import Chip
@@ -186,13 +186,22 @@ def _chip_summary(found: Chip) -> str:
 
 def _of_file(file: str) -> Entry:
     """Return the user's file, after the checks of its kind."""
-    keys = read_document(file).values
-    if "peaks" in keys or "memory" in keys:
-        kind = "chips"
-    else:
-        kind = "links" if "bandwidth" in keys or "latency" in keys else "systems"
+    kind = _kind_of(read_document(file).values)
     _, sourced = read(file, _TABLES[kind], kind)
     return _entry(kind, str(sourced.values["name"]), None, sourced)
+
+
+def _kind_of(values: dict[str, Any]) -> str:
+    """Return the kind of thing that a file describes: by its base, else by its fields."""
+    for kind in (f"{singular}s" for singular in DESCRIBED):
+        base = values.get("base")
+        if isinstance(base, str) and any(_resolved(kind, base)):
+            return kind
+    scores = {
+        kind: len(field_types(_TABLES[kind]).keys() & values.keys())
+        for kind in (f"{singular}s" for singular in DESCRIBED)
+    }
+    return max(scores, key=lambda kind: scores[kind])
 
 
 def _entry(kind: str, name: str, note: str | None, sourced: Sourced) -> Entry:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import get_args
 
 from artery.catalog.schema import ChipTable, LinkTable, MemoryTable
 from artery.catalog.sourced import Path
+from artery.chip.roofline import WIDTH
+from artery.core.plan import AttentionKind
+from artery.errors import did_you_mean, nearest
 from artery.units import show_rate
 
 MEMORY_TOLERANCE = 0.05
@@ -47,6 +51,8 @@ def _(table: ChipTable) -> Iterator[Complaint]:
         yield Complaint(("year",), str(table.year), rule, "write the year of introduction")
     if not table.peaks:
         yield Complaint(("peaks",), "no peak", "at least one dtype is required", _PEAK)
+    for dtype in table.peaks:
+        yield from _known(dtype, tuple(WIDTH), ("peaks", dtype))
     efficiency = table.efficiency
     for dtype, value in efficiency.matmul.items():
         path: Path = ("efficiency", "matmul", dtype)
@@ -61,8 +67,9 @@ def _(table: ChipTable) -> Iterator[Complaint]:
             allow_zero = name == "wave_quantisation"
             yield from fraction(value, ("efficiency", name), allow_zero=allow_zero)
     for kernel, curve in (efficiency.attention or {}).items():
-        path = ("efficiency", "attention", kernel, "peak_fraction")
-        yield from fraction(curve.peak_fraction, path)
+        path = ("efficiency", "attention", kernel)
+        yield from _known(kernel, get_args(AttentionKind)[1:], path)
+        yield from fraction(curve.peak_fraction, (*path, "peak_fraction"))
     yield from _memory(table.memory)
 
 
@@ -89,12 +96,23 @@ def fraction(value: float, path: Path, *, allow_zero: bool = False) -> Iterator[
         yield Complaint(path, f"{value:g}", rule, "divide by the peak or the line rate")
 
 
+def _known(name: str, known: tuple[str, ...], path: Path) -> Iterator[Complaint]:
+    """Yield a complaint if ``name`` is none of the ``known`` ones."""
+    if name not in known:
+        rule = f"must be one of {', '.join(known)}"
+        yield Complaint(path, f'"{name}"', rule, did_you_mean(nearest(name, known)))
+
+
 def _memory(memory: MemoryTable) -> Iterator[Complaint]:
-    """Check that stacks·bits·rate is the stated bandwidth."""
-    if memory.stacks is None or memory.bits_per_stack is None or memory.rate is None:
+    """Check that the bandwidth is stated, or follows from the pins, and that the two agree."""
+    path = ("memory", "bandwidth")
+    product = memory.product
+    if memory.bandwidth is None and product is None:
+        rule = "required, unless stacks, bits_per_stack and rate are all given"
+        yield Complaint(path, "nothing", rule, 'for example "3.35 TB/s"')
+    if memory.bandwidth is None or product is None:
         return
-    product = memory.stacks * memory.bits_per_stack * memory.rate
     if abs(product / memory.bandwidth - 1) > MEMORY_TOLERANCE:
         rule = f"{memory.stacks} stacks x {memory.bits_per_stack} bits give {show_rate(product)}"
         fix = "correct the bandwidth, or stacks, bits_per_stack and rate"
-        yield Complaint(("memory", "bandwidth"), show_rate(memory.bandwidth), rule, fix)
+        yield Complaint(path, show_rate(memory.bandwidth), rule, fix)

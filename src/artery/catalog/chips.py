@@ -7,6 +7,7 @@ assumed values are what a roofline needs to be useful on a chip that nobody has 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from artery.catalog.door import is_path, read, revise
 from artery.catalog.loader import entry, resolve
@@ -35,7 +36,7 @@ ATTENTION = {"flash2": AttentionCurve(0.5, 500.0)}
 """Assumed for a chip without a measured attention kernel."""
 
 SUSTAINED = 0.87
-"""Assumed clock of a long run over that of a short benchmark (steps fit 0.91 on A100, 0.87 on H100)."""
+"""Assumed clock of a long run over that of a short benchmark; A100 steps fit 0.91, H100 0.87."""
 
 
 def chip(name: str, overrides: Sequence[str] = ()) -> Chip:
@@ -58,6 +59,8 @@ def chip(name: str, overrides: Sequence[str] = ()) -> Chip:
 def build(table: ChipTable, sourced: Sourced) -> Chip:
     """Return the chip that ``table`` describes, with assumptions where it is silent."""
     provenance = dict(sourced.provenance)
+    if table.memory.bandwidth is None and "memory.rate" in provenance:
+        provenance["memory.bandwidth"] = provenance["memory.rate"]
     efficiency = _efficiency(table, provenance)
     return Chip(
         name=table.name,
@@ -77,10 +80,12 @@ def build(table: ChipTable, sourced: Sourced) -> Chip:
 
 def _memory(table: MemoryTable) -> Memory:
     """Return the memory; the file's rate of one pin is in B/s, the noun's in bit/s."""
+    # The checks of the door see to it that one of the two is given.
+    bandwidth = cast("float", table.product if table.bandwidth is None else table.bandwidth)
     return Memory(
         name=table.kind,
         capacity=table.capacity,
-        bandwidth=table.bandwidth,
+        bandwidth=bandwidth,
         stacks=table.stacks,
         bits_per_stack=table.bits_per_stack,
         rate=None if table.rate is None else 8 * table.rate,

@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from artery.catalog.checks import complaints
 from artery.catalog.loader import bibliography, over_base
 from artery.catalog.overrides import ORIGIN, apply_overrides
-from artery.catalog.sourced import Path, Sourced, dotted, separate
+from artery.catalog.sourced import Path, Sourced, dotted, leaves, separate
 from artery.catalog.structure import example, keys
 from artery.catalog.syntax import SUFFIXES, Document, read_document
 from artery.core.source import Source
@@ -59,12 +58,18 @@ def revise(schema: type[T], sourced: Sourced, overrides: Sequence[str]) -> tuple
     that does not fit, or a text that is no ``path=value``.
     """
     laid = apply_overrides(sourced.values, overrides)
-    return check(schema, laid.values, Document(ORIGIN, laid.values)), laid.over(sourced)
+    kept = {
+        path: sourced.sources[path] for path, _ in leaves(laid.values) if path in sourced.sources
+    }
+    table = check(schema, laid.values, Document(ORIGIN, laid.values))
+    return table, Sourced(laid.values, kept | laid.sources)
 
 
 def check(schema: type[T], values: dict[str, Any], document: Document) -> T:
     """Return ``schema`` filled from ``values``, or raise with all problems and their places."""
     from pydantic import ValidationError
+
+    from artery.catalog.checks import complaints
 
     try:
         table = _adapter(schema).validate_python(values)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from artery.catalog.sourced import Sourced, described, separate
 from artery.core.source import Source
-from artery.errors import UnknownNameError
+from artery.errors import InputError, Problem, UnknownNameError
 
 DATA = Path(__file__).parent / "data"
 
@@ -71,7 +71,8 @@ def resolve(kind: str, name: str) -> Resolved:
     target = aliases(kind).get(folded)
     if target is not None:
         return Resolved(target, f'"{name}" is taken as {target}')
-    raise UnknownNameError(SINGULAR[kind], name, (*names(kind), *aliases(kind)))
+    known = (*names(kind), *aliases(kind))
+    raise UnknownNameError(SINGULAR[kind], name, known)
 
 
 @cache
@@ -94,7 +95,14 @@ def over_base(kind: str, own: Sourced) -> Sourced:
     base = own.values.pop("base", None)
     if base is None:
         return own
-    return own.over(entry(kind, resolve(kind, base).name))
+    if not isinstance(base, str):
+        fix = f"the name of a {SINGULAR[kind]}"
+        raise InputError(Problem(field="base", found=repr(base), rule="must be a name", fix=fix))
+    try:
+        below = resolve(kind, base)
+    except UnknownNameError as error:
+        raise InputError(replace(error.problems[0], field="base")) from None
+    return own.over(entry(kind, below.name))
 
 
 def _exists(kind: str, name: str) -> bool:

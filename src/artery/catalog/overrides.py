@@ -54,7 +54,7 @@ def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> Sour
             else:
                 rule = "the path leads into a value that is no table"
                 problems.add(_problem(text, rule, "`artery catalog show NAME` prints the paths"))
-    return Sourced(result, sources)
+    return Sourced(result, sources).without_rivals(set(sources))
 
 
 def _problem(text: str, rule: str, fix: str) -> Problem:

@@ -31,18 +31,37 @@ EnergyPerBit = Annotated[float, Unit("J/bit")]
 Ratio = Annotated[float, Unit("1")]
 
 
+RIVALS = {
+    ("memory", "bandwidth"): ("memory", "rate"),
+    ("memory", "stacks"): ("memory", "bandwidth"),
+    ("memory", "bits_per_stack"): ("memory", "bandwidth"),
+    ("memory", "rate"): ("memory", "bandwidth"),
+}
+"""Values that follow from each other: who states the one over a base withdraws the other."""
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryTable:
-    """``[memory]`` of a chip. For HBM, bandwidth = stacks·bits_per_stack·rate of one pin."""
+    """``[memory]`` of a chip. For HBM, bandwidth = stacks·bits_per_stack·rate of one pin.
+
+    One of the two sides may be left out.
+    """
 
     kind: str
     capacity: Capacity
-    bandwidth: Rate
+    bandwidth: Rate | None = None
     stacks: int | None = None
     bits_per_stack: int | None = None
     rate: Rate | None = None
 
     __pydantic_config__: ClassVar = STRICT
+
+    @property
+    def product(self) -> float | None:
+        """Bandwidth in B/s of all pins together; ``None`` if a factor is not given."""
+        if self.stacks is None or self.bits_per_stack is None or self.rate is None:
+            return None
+        return self.stacks * self.bits_per_stack * self.rate
 
 
 @dataclass(frozen=True, slots=True)

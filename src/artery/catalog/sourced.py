@@ -16,10 +16,12 @@ for all tables below unless they name their own::
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, get_args
 
+from artery.catalog.schema import RIVALS
 from artery.core.source import Confidence, Source
 from artery.errors import Problem, Problems, did_you_mean, nearest
 
@@ -43,7 +45,22 @@ class Sourced:
 
     def over(self, base: Sourced) -> Sourced:
         """Return ``base`` with these values laid over it, table by table, value by value."""
-        return Sourced(_merge(base.values, self.values), {**base.sources, **self.sources})
+        merged = Sourced(_merge(base.values, self.values), {**base.sources, **self.sources})
+        return merged.without_rivals({path for path, _ in leaves(self.values)})
+
+    def without_rivals(self, stated: AbstractSet[Path]) -> Sourced:
+        """Return this without the values that follow from one in ``stated`` and are not in it.
+
+        Whoever sets a memory's bandwidth has thereby changed its pin rate, and the other way
+        round; see :data:`artery.catalog.schema.RIVALS`.
+        """
+        gone = {RIVALS[path] for path in stated if path in RIVALS} - stated
+        if not gone:
+            return self
+        return Sourced(
+            _pruned(self.values, gone),
+            {path: source for path, source in self.sources.items() if path not in gone},
+        )
 
 
 def dotted(path: Path) -> str:
@@ -169,6 +186,15 @@ def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(below, Mapping)
         merged[key] = _merge(below, value) if both else value  # type: ignore[arg-type]
     return merged
+
+
+def _pruned(table: Mapping[str, Any], gone: AbstractSet[Path], path: Path = ()) -> dict[str, Any]:
+    """Return ``table`` without the values at the paths ``gone``."""
+    return {
+        key: _pruned(value, gone, (*path, key)) if isinstance(value, Mapping) else value
+        for key, value in table.items()
+        if (*path, key) not in gone
+    }
 
 
 def leaves(values: object, path: Path = ()) -> Iterator[tuple[Path, object]]:

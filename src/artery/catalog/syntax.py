@@ -105,7 +105,8 @@ def _toml(file: str, text: str) -> Document:
         where = re.search(r"\(at line (\d+), column (\d+)\)", message)
         place = (int(where[1]), int(where[2])) if where else _end(text)
         found = message.partition(" (at ")[0].removesuffix(".").lower()
-        fix = "correct the line; strings stand in quotes"
+        repeated = found.startswith("cannot overwrite")
+        fix = "each key stands once" if repeated else "correct the line; strings stand in quotes"
         raise _broken(file, found, "must be valid TOML", fix, place) from None
     except ValueError as error:
         raise _broken(file, str(error), "must be valid TOML", "correct the value") from None
@@ -178,7 +179,7 @@ def _yaml(file: str, text: str) -> Document:
         found = str(error).splitlines()[0]
         raise _broken(file, found, "must be valid YAML", "correct the line") from None
     if not isinstance(root, Mapping):
-        found = f"a {type(root).__name__.removeprefix('Commented').lower()}"
+        found = "a list" if isinstance(root, list) else "a single value"
         raise _broken(file, found, "must be a table of keys and values", _SEE_SCHEMA)
     plain = _Plain(file)
     values = plain.table(root, ())
