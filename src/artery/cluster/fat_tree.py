@@ -20,6 +20,9 @@ from artery.core.system import Tier
 
 Ints = NDArray[np.int64]
 
+ROUNDING = 1e-9
+"""A quotient this close below a whole number of ports is that number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -125,7 +128,7 @@ def stages(tree: FatTree, nodes: int) -> tuple[Stage, ...]:
         ports = level.radix if top else floor(level.radix * taper / (1 + taper))
         stage = _leaves(tree, nodes, ports) if index == 0 else _spines(tree, found, ports)
         down = ceil(stage.below * (found[-1].up if found else 1) / stage.group)
-        up = 0 if top else max(1, round(down / taper))
+        up = 0 if top else max(1, floor(down / taper + ROUNDING))
         found.append(Stage(stage.count, stage.group, stage.below, up))
     return tuple(found)
 

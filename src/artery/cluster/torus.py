@@ -94,20 +94,20 @@ def _links_along(grid: Torus, axis: int) -> int:
 def _ring(grid: Torus, group: int) -> int:
     """Return the links' worth of rings over the chips 0 … group-1.
 
-    If the group fills whole dimensions each of these carries rings of its own (the payload is
-    split over them). A group that fills none, or ends within one, is a line or a ragged block:
-    one ring there and back.
+    A group that fills whole lower dimensions and reaches some way along the next is a block: the
+    payload is split over its sides, each with rings of its own, an open side with one there and
+    back. Any other group is ragged and has one ring.
     """
     if group < 2:
         return 0
     filled, links = 1, 0
     for axis, size in enumerate(grid.dims):
+        if group < filled * size:
+            return links + 1 if group % filled == 0 else 1
         filled *= size
         links += _links_along(grid, axis)
         if filled == group:
-            return max(1, links)
-        if filled > group:
-            return 1
+            return links
     raise ValueError(f"{group} chips do not fit into {grid.dims}")
 
 

@@ -24,7 +24,8 @@ Ints = NDArray[np.int64]
 class Assembly:
     """``chips`` chips in copies of ``domain``, joined by ``fabric`` if there is more than one node.
 
-    A last domain or node that is not full keeps its switches and cards, without the missing chips.
+    A last domain that is not full keeps its switches and hosts, a last node its cards; only the
+    missing chips are left out with their cables.
     """
 
     chips: int

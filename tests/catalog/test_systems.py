@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from artery.catalog import system
+from artery.catalog.door import check, json_schema
+from artery.catalog.loader import entry, names
+from artery.catalog.sourced import dotted, leaves
+from artery.catalog.syntax import Document
+from artery.catalog.system_schema import SystemTable
+from artery.catalog.system_spec import Spec, parse_spec
+from artery.cluster.wiring import Assembly
+from artery.errors import InputError, UnknownNameError
+
+NAMES = names("systems")
+
+REQUIRED = (
+    "dgx-1v dgx-a100 dgx-h100 dgx-h200 dgx-b200 gb200-nvl72 hgx-h800 aws-p4d aws-p4de aws-p5 "
+    "azure-ndv4 mi300x-8 pcie-a100 rtx3090x2 tpu-v4-pod tpu-v5p-pod ethernet-10g jean-zay-a100 "
+    "rail-clos-h100 hgx-h100-roce aliyun-hpn7 grand-teton-h100-96g selene-a100"
+)
+
+
+def test_the_promised_systems_are_there() -> None:
+    assert set(REQUIRED.split()) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_passes_the_strict_door(name: str) -> None:
+    values = entry("systems", name).values
+    check(SystemTable, values, Document(name, values))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_has_a_dated_source(name: str) -> None:
+    sourced = entry("systems", name)
+    for path, _ in leaves(sourced.values):
+        if path == ("name",):
+            continue
+        source = sourced.sources.get(path)
+        assert source is not None, dotted(path)
+        assert re.fullmatch(r"20\d\d(-\d\d)?", source.as_of), source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_node_builds_with_sane_tiers(name: str) -> None:
+    found = system(name)
+    assert found.nodes >= 1
+    assert found.tiers
+    sizes = [tier.chips for tier in found.tiers]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == found.chips
+    for tier in found.tiers:
+        assert 0 < tier.bandwidth <= tier.burst
+        assert 0 < tier.pair <= tier.burst
+        assert 1e-7 < tier.latency < 1e-4
+        assert not tier.ring or len(tier.ring) == tier.chips + 1
+    assert found.provenance["node.kind"].text
+    assert any(path.startswith("chip.peaks") for path in found.provenance)
+
+
+GB = 1e9
+
+
+@pytest.mark.parametrize(
+    ("spec", "tiers"),
+    [
+        # GB/s per chip and direction: NVLink of the generation, then a chip's share of the cards.
+        ("dgx-1v:16", [(8, 150), (16, 6.25)]),
+        ("dgx-a100:160", [(8, 300), (160, 25)]),
+        ("dgx-h100:1024", [(8, 450), (256, 50), (1024, 50)]),
+        ("dgx-h100:4096", [(8, 450), (256, 50), (2048, 50), (4096, 50)]),
+        ("dgx-h200:16", [(8, 450), (16, 50)]),
+        ("dgx-b200:16", [(8, 900), (16, 50)]),
+        ("hgx-h800:16", [(8, 200), (16, 50)]),
+        ("gb200-nvl72:576", [(72, 900), (288, 50), (576, 50)]),
+        ("aws-p4d:16", [(8, 300), (16, 6.25)]),
+        ("aws-p4de:16", [(8, 300), (16, 6.25)]),
+        ("aws-p5:16", [(8, 450), (16, 50)]),
+        ("azure-ndv4:16", [(8, 300), (16, 25)]),
+        ("jean-zay-a100:384", [(8, 300), (64, 6.25), (384, 6.25)]),
+        ("hgx-h100-roce:24576", [(8, 450), (16, 50), (3072, 50), (24576, 50 / 7)]),
+        ("aliyun-hpn7:15360", [(8, 200), (1024, 50), (15360, 46.875)]),
+        ("mi300x-8:16", [(8, 448), (16, 50)]),
+        ("tpu-v4-pod:4x4x4", [(64, 300)]),
+        ("tpu-v5p-pod:4x4x4", [(64, 600)]),
+        ("ethernet-10g:4", [(4, 1.25)]),
+    ],
+)
+def test_tiers_of_known_systems(spec: str, tiers: list[tuple[int, float]]) -> None:
+    found = [(tier.chips, tier.bandwidth / GB) for tier in system(spec).tiers]
+    assert [chips for chips, _ in found] == [chips for chips, _ in tiers]
+    assert [rate for _, rate in found] == pytest.approx([rate for _, rate in tiers])
+
+
+def test_in_switch_reduction() -> None:
+    assert [tier.reduction for tier in system("dgx-h100:16").tiers] == ["nvls", "sharp"]
+    assert [tier.reduction for tier in system("dgx-a100:16").tiers] == [None, "sharp"]
+    assert [tier.reduction for tier in system("hgx-h100-roce:32").tiers] == ["nvls", None, None]
+
+
+@pytest.mark.parametrize(
+    ("spec", "kilowatts"), [("dgx-a100", 6.5), ("dgx-h100", 10.2), ("dgx-b200", 14.3)]
+)
+def test_power_of_a_node(spec: str, kilowatts: float) -> None:
+    # Datasheet maxima of the whole system.
+    found = system(spec)
+    assert found.node_power is not None
+    assert found.chip.power is not None
+    assert found.node_power + 8 * found.chip.power == pytest.approx(kilowatts * 1e3)
+
+
+def test_power_of_a_rack() -> None:
+    rack = system("gb200-nvl72")
+    assert rack.node_power is not None
+    assert rack.chip.power is not None
+    assert 18 * rack.node_power + 72 * rack.chip.power == pytest.approx(140e3, rel=0.01)
+
+
+def test_names_and_counts() -> None:
+    assert parse_spec("dgx-h100:1024") == Spec("dgx-h100", 1024)
+    assert parse_spec(" dgx-h100 ") == Spec("dgx-h100")
+    assert parse_spec("tpu-v4-pod:4x4x8") == Spec("tpu-v4-pod", shape=(4, 4, 8))
+    assert parse_spec("tpu-v4-pod:4×4X8") == Spec("tpu-v4-pod", shape=(4, 4, 8))
+    assert parse_spec("C:\\my\\system.toml") == Spec("C:\\my\\system.toml")
+    assert parse_spec("a/b.toml:16") == Spec("a/b.toml", 16)
+
+
+@pytest.mark.parametrize(
+    "spec", ["dgx-h100:", "dgx-h100:0", "dgx-h100:-8", "dgx-h100:8.5", "dgx-h100:many"]
+)
+def test_a_bad_count_is_refused_with_an_example(spec: str) -> None:
+    with pytest.raises(InputError, match="dgx-h100:64"):
+        system(spec)
+
+
+@pytest.mark.parametrize("spec", ["dgx-h100:9999999", "tpu-v4-pod:0x4x4", "dgx-h100:1e6"])
+def test_a_huge_or_empty_size_is_refused(spec: str) -> None:
+    with pytest.raises(InputError):
+        system(spec)
+
+
+def test_a_remainder_leaves_the_last_node_part_filled() -> None:
+    found = system("dgx-h100:12")
+    assert (found.chips, found.nodes) == (12, 2)
+    assert found.warnings == ("dgx-h100: the last node holds 4 of 8 chips",)
+    assert system("dgx-h100:16").warnings == ()
+
+
+def test_a_part_filled_rack_is_named_too() -> None:
+    assert system("gb200-nvl72:74").warnings == (
+        "gb200-nvl72: the last node holds 2 of 4 chips",
+        "gb200-nvl72: the last domain holds 2 of 72 chips",
+    )
+
+
+def test_beyond_what_is_published() -> None:
+    assert system("hgx-h100-roce:24576").warnings == ()
+    (warning,) = system("hgx-h100-roce:32768").warnings
+    assert "24,576" in warning
+    assert "extrapolated" in warning
+
+
+def test_the_shape_of_a_torus() -> None:
+    assert system("tpu-v4-pod:4x4x8").tiers[0].dims == (4, 4, 8)
+    assert system("tpu-v4-pod:4x4x8").warnings == ()
+    squarest = system("tpu-v4-pod:128")
+    assert squarest.tiers[0].dims == (4, 4, 8)
+    assert "4x4x8, the squarest shape" in squarest.warnings[0]
+    assert "not wrapped" in system("tpu-v4-pod:2x2x1").warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("tpu-v4-pod:4x4", "3 dimensions"),
+        ("tpu-v4-pod:8192", "at most 4,096"),
+        ("dgx-h100:4x4", '"dgx-h100:16"'),
+        ("rtx3090x2:3", "at most 2"),
+        ("h100-sxm:8", "dgx-h100"),
+    ],
+)
+def test_what_cannot_be_built_says_why(spec: str, words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        system(spec)
+
+
+def test_an_unknown_name_gets_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="dgx-h100"):
+        system("dgxh100:8")
+
+
+def test_a_chip_alone_is_a_system() -> None:
+    found = system("a100-80g")
+    assert (found.chips, found.nodes, found.library) == (1, 1, "nccl")
+    assert found.tiers[0].kind == "crossbar"
+    assert len(found.wiring().source) == 0
+
+
+def test_overrides_reach_node_fabric_and_chip() -> None:
+    base = system("dgx-h100:32")
+    found = system(
+        "dgx-h100:32",
+        ["fabric.nic.bandwidth=800 Gb/s", "node.chips=16", "chip.power=500 W"],
+    )
+    assert found.chips_per_node == 16
+    assert found.tiers[1].link.bandwidth == 2 * base.tiers[1].link.bandwidth
+    assert found.tiers[1].bandwidth == pytest.approx(base.tiers[1].bandwidth)
+    assert found.chip.power == 500
+    assert found.provenance["node.chips"].confidence == "assumed"
+    assert base.chips_per_node == 8
+
+
+def test_a_bridge_can_be_put_on() -> None:
+    bridged = ["node.kind=nvlink-pairs", "node.link=nvlink-bridge-3"]
+    (bridge,), (staged,) = system("rtx3090x2", bridged).tiers, system("rtx3090x2").tiers
+    assert (bridge.kind, staged.kind) == ("pairs", "pcie-tree")
+    assert bridge.bandwidth > 4 * staged.ring[2]
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("fabric.nic.bandwith=800 Gb/s", "bandwidth"),
+        ("fabric.nic.bandwidth=800", "unit"),
+        ("node.chips=0", "between 1"),
+        ("node.kind=nvswich", "nvswitch"),
+        ("node.link=nvlink44", "nvlink4"),
+        ("fabric.tiers[0].taper=0.5", "at least 1"),
+        ("fabric.tiers[1].nodes=40", "multiple of the 32 below"),
+        ("node.host.switches=3", "divide"),
+        ("fabric.routing=magic", "hash"),
+    ],
+)
+def test_a_bad_override_says_what_would_fix_it(override: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        system("dgx-h100:512", [override])
+
+
+def test_a_rail_leaf_has_only_so_many_ports() -> None:
+    overrides = ["fabric.tiers[0].nodes=64"]
+    assert len(system("dgx-h100:512", overrides).tiers) == 2
+    with pytest.raises(InputError, match="64 nodes on a rail leaf with 32 ports"):
+        system("dgx-h100:1024", overrides)
+
+
+USER = """
+chip: h100-sxm
+library: nccl
+node: {kind: nvswitch, chips: 8, link: nvlink4}
+fabric:
+  nic: {link: ib-ndr, count: 8}
+  hop: 450 ns
+  tiers: [{name: leaf, nodes: 32}, {name: spine, taper: 2}]
+"""
+
+
+def test_a_user_says_node_and_fabric_in_a_few_lines(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(USER)
+    found = system(f"{file}:512")
+    assert (found.name, found.chips) == ("mine", 512)
+    assert [tier.bandwidth / GB for tier in found.tiers] == pytest.approx([450, 50, 25])
+    assert str(file) in found.provenance["fabric.hop"].text
+
+
+def test_a_user_starts_from_a_known_system(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('base = "dgx-h100"\n[fabric]\nhop = "1 us"\n')
+    found = system(f"{file}:512")
+    assert found.tiers[2].latency - found.tiers[1].latency == pytest.approx(2e-6)
+
+
+GRAPH = """
+chip = "a100-80g"
+library = "nccl"
+[node]
+kind = "graph"
+chips = 4
+cables = [
+  {ends = ["chip0", "switch0"], link = "pcie4x16"},
+  {ends = ["chip1", "switch0"], link = "pcie4x16"},
+  {ends = ["chip2", "switch1"], link = "pcie4x16"},
+  {ends = ["chip3", "switch1"], link = "pcie4x16"},
+  {ends = ["switch0", "switch1"], link = "pcie4x16", bandwidth = "20 GB/s per direction"},
+]
+"""
+
+
+def test_a_network_drawn_by_hand(tmp_path: Path) -> None:
+    file = tmp_path / "drawn.toml"
+    file.write_text(GRAPH)
+    found = system(str(file))
+    assert [(group.kind, group.count) for group in found.groups] == [("chip", 4), ("switch", 2)]
+    assert found.tiers[0].pair == pytest.approx(20e9)
+    assert found.tiers[0].ring[4] == pytest.approx(20e9)
+    assert len(found.wiring().source) == 10
+
+
+def test_a_graph_that_falls_apart_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "drawn.toml"
+    file.write_text(
+        "".join(line for line in GRAPH.splitlines(keepends=True) if "20 GB" not in line)
+    )
+    with pytest.raises(InputError, match="chip0 to chip2"):
+        system(str(file))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"chip3"', '"chip4"', "4 chips, numbered from 0"),
+        ('"chip3"', '"gpu3"', "chip0, switch3"),
+        ('"chip3"', '"switch1"', "two different ends"),
+        ('"nccl"', '"ncl"', "library"),
+        ('kind = "graph"', 'kind = "torus"', "torus"),
+        ("chips = 4", "chips = 400", "2 to 256"),
+    ],
+)
+def test_mistakes_in_a_file_are_placed_and_explained(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    file = tmp_path / "drawn.toml"
+    file.write_text(GRAPH.replace(old, new))
+    with pytest.raises(InputError, match=words) as caught:
+        system(str(file))
+    assert all(problem.file == str(file) for problem in caught.value.problems)
+    assert all(problem.line for problem in caught.value.problems)
+
+
+def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(USER.replace("chips: 8", "chip: 8").replace("450 ns", "450"))
+    with pytest.raises(InputError) as caught:
+        system(str(file))
+    assert len(caught.value.problems) == 2
+
+
+def test_the_schema_of_a_file_can_be_printed() -> None:
+    schema = json.loads(json.dumps(json_schema(SystemTable)))
+    assert {"chip", "node", "fabric", "torus", "base", "sources"} <= set(schema["properties"])
+    assert "nvswitch" in json.dumps(schema)
+
+
+def test_nothing_is_wired_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Assembly) -> None:
+        raise AssertionError("wired too early")
+
+    monkeypatch.setattr(Assembly, "edges", refuse)
+    assert system("rail-clos-h100:100000").chips == 100_000
