@@ -122,7 +122,6 @@ _EN = {
     "command": "ask artery",
     "stop": "stop",
     "tour_title": "From one chip to ten thousand: an article's sentences, checked",
-    "tour_pick": "one stop: artery tour NAME, for example artery tour {name}",
     # doctor
     "doctor_ok": "ok",
     "doctor_missing": "missing",
@@ -236,7 +235,6 @@ _ZH = {
     "command": "问 artery",
     "stop": "站",
     "tour_title": "从一块芯片到一万块：逐句核对一篇文章",
-    "tour_pick": "只看一站：artery tour 名称，例如 artery tour {name}",
     "doctor_ok": "正常",
     "doctor_missing": "没有",
     "doctor_failed": "失败",
