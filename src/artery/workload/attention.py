@@ -12,7 +12,8 @@ QueryKeyNorm = Literal["none", "plain", "head", "row"]
 """Norm of queries and keys before the scores.
 
 ``plain``: without weights (Llama 4). ``head``: one weight vector of ``head_dim`` for all heads
-(Qwen3). ``row``: weights for every head of a row (OLMo 2 over the row at once, Cohere per head).
+(Qwen3), with a bias if the norm is a LayerNorm (Phi). ``row``: weights for every head of a row
+(OLMo 2 over the row at once, Cohere per head).
 """
 
 
@@ -115,6 +116,7 @@ def _query_key_norm(shape: SelfAttention) -> Sublayer:
         widths, times = (shape.query_width, shape.key_width), (1, 1)
     else:
         widths, times = (shape.head_dim, shape.head_dim), (shape.heads, shape.kv_heads)
-    query = norm("query norm", widths[0], kind, bias=False, split="tensor", per_row=times[0])
-    key = norm("key norm", widths[1], kind, bias=False, split="tensor", per_row=times[1])
+    bias = shape.query_key_norm == "head"
+    query = norm("query norm", widths[0], kind, bias=bias, split="tensor", per_row=times[0])
+    key = norm("key norm", widths[1], kind, bias=bias, split="tensor", per_row=times[1])
     return query + key

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from artery.core.workload import Layer, Parameter, Workload
-from artery.workload.sublayer import NOTHING, Sublayer, layer
+from artery.core.workload import Layer, Parameter, Routing, Workload
+from artery.workload.sublayer import Sublayer, layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """``count`` equal layers with these ``parameters``."""
+    """``count`` equal layers with these ``parameters``; ``routing`` if they have experts."""
 
     name: str
     parameters: tuple[Parameter, ...]
     count: int = 1
+    routing: Routing | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +50,9 @@ def counted(name: str, model: CountedModel) -> Workload:
         family=model.family,
         row_kind=model.row_kind,
         sequence=model.sequence,
-        first=_only("input", 1, model.first, model.hidden),
-        layers=tuple(_only(w.name, w.count, w.parameters, model.hidden) for w in model.layers),
-        last=_only("output", 1, model.last, model.hidden),
+        first=_layer(Weights(name="input", parameters=tuple(model.first)), model.hidden),
+        layers=tuple(_layer(weights, model.hidden) for weights in model.layers),
+        last=_layer(Weights(name="output", parameters=tuple(model.last)), model.hidden),
         hidden=model.hidden,
         heads=model.heads,
         kv_heads=model.heads,
@@ -62,6 +63,7 @@ def counted(name: str, model: CountedModel) -> Workload:
     )
 
 
-def _only(name: str, count: int, parameters: Sequence[Parameter], hidden: int) -> Layer:
-    part = NOTHING + Sublayer(parameters=tuple(parameters))
-    return layer(name, count, part, hidden, reductions=0)
+def _layer(weights: Weights, hidden: int) -> Layer:
+    part = Sublayer(parameters=weights.parameters)
+    made = layer(weights.name, weights.count, part, hidden, reductions=0)
+    return replace(made, routing=weights.routing)

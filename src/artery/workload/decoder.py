@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from artery.core.workload import Layer, Workload
 from artery.workload.attention import QueryKeyNorm, SelfAttention, self_attention
@@ -29,7 +30,8 @@ class DecoderShape:
 
     ``windows`` is a pattern of attention windows, repeated over the layers (0: full attention;
     empty: all full). ``experts`` replaces the feed-forward block of every layer that is not in
-    ``dense_layers``. ``latent`` replaces self-attention by latent attention. ``dropout`` is that
+    ``dense_layers``. ``latent`` replaces self-attention by latent attention, whose indexer is left
+    out in ``unindexed_layers`` (they reuse an earlier layer's choice of keys). ``dropout`` is that
     of the two blocks' outputs, ``attention_dropout`` that of the score matrix.
     """
 
@@ -64,6 +66,7 @@ class DecoderShape:
     attention_dropout: float = 0.0
     embedding_dropout: float = 0.0
     latent: LatentAttention | None = None
+    unindexed_layers: tuple[int, ...] = ()
     experts: Experts | None = None
     dense_layers: tuple[int, ...] = ()
     global_batch: int | None = None
@@ -144,22 +147,31 @@ def decoder(name: str, shape: DecoderShape, *, family: str = "decoder") -> Workl
 def _layers(shape: DecoderShape) -> tuple[Layer, ...]:
     """Return the layers in order, equal neighbours as one; each kind is built once."""
     kinds = [_kind(shape, index) for index in range(shape.layers)]
-    built = {kind: _layer(shape, *kind) for kind in set(kinds)}
+    built = {kind: _layer(shape, kind) for kind in set(kinds)}
     return merged(built[kind] for kind in kinds)
 
 
-def _kind(shape: DecoderShape, index: int) -> tuple[int, bool]:
-    """Return what tells layers apart: the window, and whether the layer has experts."""
+class _Kind(NamedTuple):
+    """What tells layers apart: the window, experts or not, an indexer of its own or not."""
+
+    window: int
+    mixed: bool
+    indexed: bool
+
+
+def _kind(shape: DecoderShape, index: int) -> _Kind:
+    """Return what tells layer ``index`` apart."""
     window = shape.windows[index % len(shape.windows)] if shape.windows else 0
-    return window, shape.experts is not None and index not in shape.dense_layers
+    mixed = shape.experts is not None and index not in shape.dense_layers
+    return _Kind(window, mixed, index not in shape.unindexed_layers)
 
 
-def _layer(shape: DecoderShape, window: int, mixed: bool) -> Layer:
+def _layer(shape: DecoderShape, kind: _Kind) -> Layer:
     """Return one layer: norms, attention, residual, feed-forward or experts, residual."""
-    experts = shape.experts if mixed else None
+    experts = shape.experts if kind.mixed else None
     part = (
         _norms(shape)
-        + _attention(shape, window)
+        + _attention(shape, kind)
         + residual("attention residual", shape.hidden, shape.dropout)
         + _mlp(shape, experts)
         + residual("mlp residual", shape.hidden, shape.dropout)
@@ -200,17 +212,18 @@ def _norms(shape: DecoderShape) -> Sublayer:
     return sum(parts, NOTHING)
 
 
-def _attention(shape: DecoderShape, window: int) -> Sublayer:
+def _attention(shape: DecoderShape, kind: _Kind) -> Sublayer:
     """Return self-attention, or latent attention if the shape has it."""
     if shape.latent is not None:
-        return latent_attention(shape.latent, shape.hidden, shape.heads)
+        form = shape.latent if kind.indexed else replace(shape.latent, indexer=None)
+        return latent_attention(form, shape.hidden, shape.heads)
     return self_attention(
         SelfAttention(
             hidden=shape.hidden,
             heads=shape.heads,
             kv_heads=shape.kv_heads or shape.heads,
             head_dim=shape.head_dim or shape.hidden // shape.heads,
-            window=window,
+            window=kind.window,
             rope=shape.rope,
             qkv_bias=shape.qkv_bias,
             output_bias=shape.output_bias,

@@ -14,8 +14,9 @@ class Experts:
     """``count`` routed experts of ``width``, of which each row meets ``top_k``.
 
     ``shared_width`` is the width of all shared experts together, which every row meets (0:
-    none), and ``shared_gate`` whether a learned scalar gates them (Qwen2-MoE). A bias that only
-    steers the choice of experts and has no gradient (DeepSeek-V3) is no parameter.
+    none), ``shared_bias`` whether they have biases and ``shared_gate`` whether a learned scalar
+    gates them (Qwen2-MoE). A bias that only steers the choice of experts and has no gradient
+    (DeepSeek-V3) is no parameter.
     """
 
     count: int
@@ -25,6 +26,7 @@ class Experts:
     bias: bool = False
     router_bias: bool = False
     shared_width: int = 0
+    shared_bias: bool = False
     shared_gate: bool = False
 
 
@@ -89,7 +91,9 @@ def _shared(shape: Experts, hidden: int) -> Sublayer:
     """Return the shared experts, as one block of their joint width; they share the input."""
     if not shape.shared_width:
         return NOTHING
-    form = FeedForward(hidden=hidden, width=shape.shared_width, gated=shape.gated, bias=shape.bias)
+    form = FeedForward(
+        hidden=hidden, width=shape.shared_width, gated=shape.gated, bias=shape.shared_bias
+    )
     block = feed_forward(form, prefix="shared expert")
     kept = tuple(item for item in block.saved if item.name != "shared expert input")
     shared = Sublayer(block.operators, block.parameters, kept)

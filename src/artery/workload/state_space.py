@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from artery.core.workload import Parameter, Workload
 from artery.workload.counted import CountedModel, Weights, counted, weight
+from artery.workload.moe import Experts, mixture, routing
 
 REASON = "the selective scan of state-space layers is not modelled; the weights are only counted"
 
@@ -87,8 +88,9 @@ class Mamba2Mixer:
 class HybridShape:
     """Layers of one mixer each: Mamba-2, attention or feed-forward, each behind an RMSNorm.
 
-    ``pattern`` has one letter per layer: ``M`` Mamba-2, ``*`` attention, ``-`` feed-forward
-    (the notation of Nemotron-H, arXiv 2504.03624).
+    ``pattern`` has one letter per layer: ``M`` Mamba-2, ``*`` attention, ``-`` feed-forward, ``E``
+    mixture of ``experts`` (the notation of Nemotron-H, arXiv 2504.03624). Experts work on rows of
+    ``expert_hidden`` elements (0: on all of ``hidden``), projected there and back.
     """
 
     pattern: str
@@ -103,6 +105,8 @@ class HybridShape:
     attention_bias: bool = False
     mlp_bias: bool = False
     tied: bool = False
+    experts: Experts | None = None
+    expert_hidden: int = 0
 
 
 def hybrid(name: str, shape: HybridShape) -> Workload:
@@ -111,12 +115,16 @@ def hybrid(name: str, shape: HybridShape) -> Workload:
         "M": ("mamba-2", shape.mixer.parameters(shape.hidden)),
         "*": ("attention", _attention(shape)),
         "-": ("feed-forward", _feed_forward(shape)),
+        "E": ("mixture", _mixture(shape)),
     }
     layers = [
         Weights(
             name=weights[letter][0],
             parameters=(weight("norm", shape.hidden), *weights[letter][1]),
             count=count,
+            routing=routing(shape.experts, shape.hidden)
+            if letter == "E" and shape.experts
+            else None,
         )
         for letter, count in Counter(shape.pattern).items()
     ]
@@ -141,6 +149,23 @@ def _feed_forward(shape: HybridShape) -> tuple[Parameter, ...]:
     )
     if shape.mlp_bias:
         made += (weight("mlp in bias", shape.feed_forward), weight("mlp out bias", shape.hidden))
+    return made
+
+
+def _mixture(shape: HybridShape) -> tuple[Parameter, ...]:
+    """Return router, experts and shared experts, and the projections around narrower rows."""
+    if shape.experts is None:
+        return ()
+    narrow = shape.expert_hidden or shape.hidden
+    outside = mixture(shape.experts, shape.hidden).parameters
+    inside = mixture(shape.experts, narrow).parameters
+    made = tuple(part for part in outside if part.split != "expert")
+    made += tuple(part for part in inside if part.split == "expert")
+    if narrow != shape.hidden:
+        made += (
+            weight("narrowing", shape.hidden, narrow),
+            weight("widening", narrow, shape.hidden),
+        )
     return made
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from artery.formats.hf_config.experts import dense_layers, experts
 from artery.formats.hf_config.keys import DEEPEST_MODEL, Keys
-from artery.formats.hf_config.latent import latent
+from artery.formats.hf_config.latent import latent, unindexed_layers
 from artery.formats.hf_config.quirks import QUIRKS
-from artery.formats.hf_config.styles import STYLES, Style, Switch
+from artery.formats.hf_config.styles import STYLES, Style, switched
 from artery.formats.hf_config.windows import windows
 from artery.workload.decoder import DecoderShape
 
 HIDDEN = ("hidden_size", "n_embd", "n_embed", "d_model")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
-KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv")
+KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
 WIDTH = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
 LONGEST = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "n_ctx")
 VOCAB = ("vocab_size", "padded_vocab_size")
@@ -62,6 +62,7 @@ def decoder_shape(keys: Keys, kind: str) -> DecoderShape:
         attention_dropout=keys.share("attention_dropout", "attn_pdrop"),
         embedding_dropout=keys.share("embd_pdrop", "embedding_dropout", "emb_pdrop"),
         latent=latent(keys),
+        unindexed_layers=unindexed_layers(keys),
         experts=experts(keys, style),
         dense_layers=dense_layers(keys, layers),
     )
@@ -69,13 +70,6 @@ def decoder_shape(keys: Keys, kind: str) -> DecoderShape:
         shape = QUIRKS[kind](keys, shape)
     _check(keys, shape)
     return shape
-
-
-def switched(keys: Keys, switch: Switch) -> bool:
-    """Return what a style's switch says in this file."""
-    if isinstance(switch, bool):
-        return switch
-    return keys.flag(switch.removeprefix("+"), default=switch.startswith("+"))
 
 
 def usual_sequence(keys: Keys, longest: int | None) -> int:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from artery.formats.hf_config.keys import Keys
-from artery.formats.hf_config.styles import Style, Switch
+from artery.formats.hf_config.styles import Style, switched
 from artery.workload.moe import Experts
 
 COUNT = ("num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts")
 TOP_K = ("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k", "moe_topk")
 WIDTH = ("moe_intermediate_size", "expert_intermediate_size", "intermediate_size")
-SHARED_WIDTH = ("shared_expert_intermediate_size", "shared_intermediate_size")
+SHARED_WIDTH = (
+    "shared_expert_intermediate_size",
+    "shared_intermediate_size",
+    "moe_shared_expert_intermediate_size",
+)
 SHARED_COUNT = (
     "n_shared_experts",
     "num_shared_experts",
@@ -29,15 +33,12 @@ def experts(keys: Keys, style: Style) -> Experts | None:
         top_k=keys.size(*TOP_K),
         width=width,
         gated=style.gated,
-        bias=_said(keys, style.expert_bias),
+        bias=style.expert_bias,
         router_bias=style.router_bias,
         shared_width=_shared_width(keys, style, width),
+        shared_bias=switched(keys, style.mlp_bias),
         shared_gate=style.shared_gate,
     )
-
-
-def _said(keys: Keys, switch: Switch) -> bool:
-    return switch if isinstance(switch, bool) else keys.flag(switch, default=False)
 
 
 def _shared_width(keys: Keys, style: Style, width: int) -> int:

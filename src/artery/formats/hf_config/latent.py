@@ -25,6 +25,12 @@ def latent(keys: Keys) -> LatentAttention | None:
     )
 
 
+def unindexed_layers(keys: Keys) -> tuple[int, ...]:
+    """Return the layers without an indexer of their own."""
+    kinds = keys.texts("indexer_types")
+    return tuple(index for index, kind in enumerate(kinds) if kind == "shared")
+
+
 def _indexer(keys: Keys) -> Indexer | None:
     """Return the indexer of sparse attention, or None."""
     heads = keys.optional("index_n_heads")

@@ -14,7 +14,9 @@ from artery.formats.hf_config.decoders import (
     WIDTH,
     usual_sequence,
 )
+from artery.formats.hf_config.experts import experts
 from artery.formats.hf_config.keys import DEEPEST_MODEL, Keys
+from artery.formats.hf_config.styles import STYLES
 from artery.workload import (
     EncoderDecoderShape,
     EncoderShape,
@@ -198,20 +200,13 @@ def read_mamba2(keys: Keys, name: str) -> Workload:
     return hybrid(name, shape)
 
 
+_BLOCKS = {"mamba": "M", "attention": "*", "full_attention": "*", "mlp": "-", "moe": "E"}
+"""The letters of a pattern for the names in ``layers_block_type``."""
+
+
 def read_nemotron_h(keys: Keys, name: str) -> Workload:
-    """Nemotron-H: Mamba-2, attention and feed-forward layers by a pattern text."""
-    pattern = keys.text("hybrid_override_pattern")
-    layers = keys.size(*LAYERS, at_most=DEEPEST_MODEL)
-    if pattern is None:
-        keys.missing("hybrid_override_pattern")
-        pattern = "M"
-    elif len(pattern) != layers or set(pattern) - set("M*-"):
-        keys.problem(
-            "hybrid_override_pattern",
-            f"{len(pattern)} letters of {''.join(sorted(set(pattern)))}",
-            f"there must be one of M, * and - for each of the {layers} layers",
-            "correct the pattern or the number of layers",
-        )
+    """Nemotron-H: Mamba-2, attention, feed-forward and mixture layers by a pattern."""
+    pattern = _pattern(keys)
     heads = keys.size(*HEADS)
     shape = HybridShape(
         pattern=pattern,
@@ -222,15 +217,39 @@ def read_nemotron_h(keys: Keys, name: str) -> Workload:
         heads=heads,
         kv_heads=keys.size(*KV_HEADS, default=heads),
         head_dim=keys.size("head_dim", "attention_head_dim"),
-        feed_forward=keys.size(*WIDTH),
+        feed_forward=keys.size(*WIDTH, default=1 if "-" not in pattern else None),
         vocab=keys.size(*VOCAB),
         sequence=usual_sequence(keys, keys.optional("max_position_embeddings")),
         attention_bias=keys.flag("attention_bias", default=False),
         mlp_bias=keys.flag("mlp_bias", default=False),
         tied=keys.flag("tie_word_embeddings", default=False),
+        experts=experts(keys, STYLES["nemotron"]) if "E" in pattern else None,
+        expert_hidden=keys.count("moe_latent_size"),
     )
     keys.check()
     return hybrid(name, shape)
+
+
+def _pattern(keys: Keys) -> str:
+    """Return one letter per layer."""
+    names = keys.texts("layers_block_type")
+    if names:
+        for strange in sorted(set(names) - set(_BLOCKS)):
+            rule = f"a layer is one of {', '.join(_BLOCKS)}"
+            keys.problem("layers_block_type", strange, rule, "correct layers_block_type")
+        return "".join(_BLOCKS.get(block, "-") for block in names)
+    pattern = keys.text("hybrid_override_pattern") or ""
+    layers = keys.size(*LAYERS, default=len(pattern), at_most=DEEPEST_MODEL)
+    if not pattern:
+        keys.missing("hybrid_override_pattern", "layers_block_type")
+    elif len(pattern) != layers or set(pattern) - set(_BLOCKS.values()):
+        keys.problem(
+            "hybrid_override_pattern",
+            f"{len(pattern)} letters of {''.join(sorted(set(pattern)))}",
+            f"there must be one of M, *, - and E for each of the {layers} layers",
+            "correct the pattern or the number of layers",
+        )
+    return pattern
 
 
 def _mixer(keys: Keys, *, heads: str, head_dim: str, state: str) -> Mamba2Mixer:

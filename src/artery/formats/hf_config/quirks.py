@@ -14,7 +14,7 @@ Quirk = Callable[[Keys, DecoderShape], DecoderShape]
 
 def _bigcode(keys: Keys, shape: DecoderShape) -> DecoderShape:
     """GPT-BigCode: one key-value head unless ``multi_query`` is false."""
-    return replace(shape, kv_heads=1) if keys.flag("multi_query", default=True) else shape
+    return replace(shape, kv_heads=1 if keys.flag("multi_query", default=True) else shape.heads)
 
 
 def _dbrx(keys: Keys, shape: DecoderShape) -> DecoderShape:
@@ -85,6 +85,18 @@ def _opt(keys: Keys, shape: DecoderShape) -> DecoderShape:
     return replace(shape, final_norm=before and not removed, embedding_width=narrow)
 
 
+def _persimmon(keys: Keys, shape: DecoderShape) -> DecoderShape:
+    """Persimmon: queries and keys are normed unless ``qk_layernorm`` is false."""
+    normed = keys.flag("qk_layernorm", default=True)
+    return replace(shape, query_key_norm="head" if normed else "none")
+
+
+def _phi(keys: Keys, shape: DecoderShape) -> DecoderShape:
+    """Phi: queries and keys are normed if ``qk_layernorm`` is true."""
+    normed = keys.flag("qk_layernorm", default=False)
+    return replace(shape, query_key_norm="head" if normed else "none")
+
+
 def _qwen(keys: Keys, shape: DecoderShape) -> DecoderShape:
     """Qwen 1: ``intermediate_size`` counts gate and up projection together."""
     both = shape.feed_forward or keys.size("intermediate_size")
@@ -108,6 +120,8 @@ QUIRKS: dict[str, Quirk] = {
     "llama4_text": _llama4,
     "mpt": _mpt,
     "opt": _opt,
+    "persimmon": _persimmon,
+    "phi": _phi,
     "qwen": _qwen,
     "stablelm": _stablelm,
 }

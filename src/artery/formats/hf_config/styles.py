@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from artery.formats.hf_config.keys import Keys
 from artery.workload.attention import QueryKeyNorm
 from artery.workload.sublayer import NormKind
 
@@ -42,7 +43,7 @@ class Style:
     mlp_bias: Switch = False
     head_bias: Switch = False
     router_bias: bool = False
-    expert_bias: Switch = False
+    expert_bias: bool = False
     query_key_norm: QueryKeyNorm = "none"
     query_key_norm_if: Switch = True
     parallel: Switch = False
@@ -56,6 +57,13 @@ class Style:
     sinks: bool = False
     shared: bool = False
     shared_gate: bool = False
+
+
+def switched(keys: Keys, switch: Switch) -> bool:
+    """Return what a style's switch says in this file."""
+    if isinstance(switch, bool):
+        return switch
+    return keys.flag(switch.removeprefix("+"), default=switch.startswith("+"))
 
 
 _LLAMA = Style(qkv_bias="attention_bias", output_bias="attention_bias", mlp_bias="mlp_bias")
@@ -102,9 +110,9 @@ STYLES: dict[str, Style] = {
         tied=True,
         windows="fourth",
     ),
-    "cwm": Style(),
+    "cwm": Style(mlp_bias="mlp_bias"),
     "dbrx": Style(norm="layer", norm_bias=False),
-    "deepseek_v2": _DEEPSEEK,
+    "deepseek_v2": _LLAMA,
     "deepseek_v3": _DEEPSEEK,
     "deepseek_v32": _DEEPSEEK,
     "dots1": replace(_DEEPSEEK, query_key_norm="head"),
@@ -113,11 +121,24 @@ STYLES: dict[str, Style] = {
         qkv_bias="use_bias",
         output_bias="use_bias",
         mlp_bias="use_bias",
-        expert_bias="use_bias",
+        head_bias="use_bias",
+        router_bias=True,
         tied=True,
     ),
+    "codegen": replace(
+        _GPT,
+        qkv_bias=False,
+        output_bias=False,
+        head_bias=True,
+        norms=1,
+        parallel=True,
+        tied=False,
+        rope=True,
+    ),
     "exaone4": Style(query_key_norm="head", windows="fourth"),
+    "exaone_moe": Style(query_key_norm="head", windows="fourth"),
     "falcon": replace(_GPT, qkv_bias="bias", output_bias="bias", mlp_bias="bias", rope=True),
+    "flex_olmo": replace(_LLAMA, mlp_bias=False, query_key_norm="row"),
     "gemma": _GEMMA,
     "gemma2": replace(_GEMMA, norms=4, windows="even"),
     "gemma3_text": replace(_GEMMA, norms=4, query_key_norm="head", windows="sixth"),
@@ -160,11 +181,20 @@ STYLES: dict[str, Style] = {
     "granite": _LLAMA,
     "granitemoe": replace(_LLAMA, mlp_bias=False),
     "granitemoeshared": replace(_LLAMA, mlp_bias=False),
-    "helium": replace(_LLAMA),
+    "helium": replace(_LLAMA, output_bias=False),
     "hunyuan_v1_dense": replace(_LLAMA, mlp_bias=False, query_key_norm="head"),
     "hunyuan_v1_moe": replace(_LLAMA, mlp_bias=False, query_key_norm="head", shared=True),
     "internlm": Style(qkv_bias="+bias", output_bias="+bias"),
     "internlm2": Style(qkv_bias="bias", output_bias="bias"),
+    "internlm3": _LLAMA,
+    "iquestcoder": _LLAMA,
+    "jais2": Style(
+        gated=False,
+        norm="layer",
+        qkv_bias="+attention_bias",
+        output_bias="+attention_bias",
+        mlp_bias="+mlp_bias",
+    ),
     "kimi_k2": _DEEPSEEK,
     "llama": _LLAMA,
     "llama4_text": replace(
@@ -197,6 +227,7 @@ STYLES: dict[str, Style] = {
         positions=True,
         position_offset=2,
     ),
+    "persimmon": replace(_GPT, tied=False, rope=True),
     "phi": replace(_GPT, head_bias=True, norms=1, parallel=True, tied=False, rope=True),
     "phi3": Style(windows="all"),
     "phimoe": Style(
@@ -215,7 +246,7 @@ STYLES: dict[str, Style] = {
         qkv_bias="+attention_bias", output_bias="attention_out_bias", mlp_bias="mlp_bias"
     ),
     "smollm3": replace(_LLAMA, tied=True, windows="late"),
-    "solar_open": _DEEPSEEK,
+    "solar_open": Style(qkv_bias="attention_bias"),
     "stablelm": Style(norm="layer", qkv_bias="use_qkv_bias", parallel="use_parallel_residual"),
     "starcoder2": Style(
         gated=False,
@@ -226,6 +257,8 @@ STYLES: dict[str, Style] = {
         tied=True,
         windows="all",
     ),
+    "vaultgemma": replace(_GEMMA, windows="even"),
+    "youtu": replace(_DEEPSEEK, tied=True),
 }
 """The styles by ``model_type``."""
 
@@ -233,6 +266,7 @@ OTHER_NAMES = {
     "Yi": "llama",
     "aquila": "llama",
     "gpt-neox": "gpt_neox",
+    "mimo": "qwen2",
     "phi-msft": "phi",
     "qwen3_vl_text": "qwen3",
     "qwen2_vl_text": "qwen2",

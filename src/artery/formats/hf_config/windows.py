@@ -6,7 +6,14 @@ from artery.formats.hf_config.keys import Keys
 from artery.formats.hf_config.styles import Windows
 
 _NARROW = {"sliding_attention", "chunked_attention", "local_attention", "local"}
-_FULL = {"full_attention", "global_attention", "attention", "global"}
+_FULL = {
+    "full_attention",
+    "global_attention",
+    "attention",
+    "global",
+    "indexed_attention",
+    "deepseek_sparse_attention",
+}
 
 
 def windows(keys: Keys, usual: Windows, layers: int) -> tuple[int, ...]:
@@ -15,7 +22,7 @@ def windows(keys: Keys, usual: Windows, layers: int) -> tuple[int, ...]:
     ``layer_types`` decides where the file has it, the architecture's ``usual`` pattern elsewhere.
     A chunk of attention (Llama 4) is taken for a window of its length.
     """
-    window = keys.optional("sliding_window", "attention_chunk_size") or 0
+    window = keys.count("sliding_window", "attention_chunk_size", "sliding_window_size")
     types = keys.texts("layer_types")
     if not types:
         return _trimmed(_usual(keys, usual, window, layers)) if window else ()
