@@ -50,6 +50,7 @@ def test_every_value_has_a_dated_source(name: str) -> None:
 def test_one_node_builds_with_sane_tiers(name: str) -> None:
     found = system(name)
     assert found.nodes >= 1
+    assert not [warning for warning in found.warnings if "taken as none" in warning]
     assert found.tiers
     sizes = [tier.chips for tier in found.tiers]
     assert sizes == sorted(sizes)
@@ -225,7 +226,7 @@ def test_a_bridge_can_be_put_on() -> None:
 @pytest.mark.parametrize(
     ("override", "words"),
     [
-        ("fabric.nic.bandwith=800 Gb/s", "bandwidth"),
+        ("fabric.nic.bandwdth=800 Gb/s", "bandwidth"),
         ("fabric.nic.bandwidth=800", "unit"),
         ("node.chips=0", "between 1"),
         ("node.kind=nvswich", "nvswitch"),
@@ -265,6 +266,9 @@ def test_a_user_says_node_and_fabric_in_a_few_lines(tmp_path: Path) -> None:
     found = system(f"{file}:512")
     assert (found.name, found.chips) == ("mine", 512)
     assert [tier.bandwidth / GB for tier in found.tiers] == pytest.approx([450, 50, 25])
+    assert found.warnings == (
+        "mine: node.reduction is not given; taken as none (nvls: NVLink 4 and later)",
+    )
     assert str(file) in found.provenance["fabric.hop"].text
 
 

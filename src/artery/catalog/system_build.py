@@ -165,6 +165,8 @@ def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> Iterator[str]:
         again = what == "domain" and domain.nodes == 1
         if chips % size and not again:
             yield f"{table.name}: the last {what} holds {chips % size} of {size} chips"
+    if table.node.kind == "nvswitch" and table.node.reduction is None:
+        yield f"{table.name}: node.reduction is not given; taken as none (nvls: NVLink 4 and later)"
     published = None if table.fabric is None else table.fabric.published
     if published is not None and chips > published:
         yield f"{table.name}: published to {published:,} chips; {chips:,} is extrapolated"

@@ -120,7 +120,7 @@ def _latency(node: NodeTable, link: Link) -> float:
     return link.latency if node.latency is None else node.latency
 
 
-def _reduction(name: str) -> str | None:
+def _reduction(name: str | None) -> str | None:
     return None if name == "none" else name
 
 

@@ -81,8 +81,8 @@ class NodeTable:
 
     ``link`` is the class of the scale-up link: all links of a chip together, but one link in a
     full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is
-    the number of NVSwitches; ``cables`` are those of a graph. ``power`` and ``price`` are those of
-    a node without its chips.
+    the number of NVSwitches, ``reduction`` is ``nvls`` if they add; ``cables`` are those of a
+    graph. ``power`` and ``price`` are those of a node without its chips.
     """
 
     kind: NodeKind
@@ -91,7 +91,7 @@ class NodeTable:
     bandwidth: LinkRate | None = None
     latency: Seconds | None = None
     switches: int | None = None
-    reduction: Literal["nvls", "none"] = "none"
+    reduction: Literal["nvls", "none"] | None = None
     host: HostTable | None = None
     cables: tuple[CableTable, ...] = ()
     power: Watts | None = None
@@ -137,9 +137,9 @@ class FabricTable:
     """``[fabric]``: cards and switches between the nodes.
 
     ``hop`` is the latency of a switch with its cable, ``latency`` one way through a leaf (left
-    out: the card's and one hop). ``rails``: card r of every node goes to
-    leaf r. ``published`` is the largest number of chips that the source describes; more is
-    extrapolated, with a warning. ``limit`` is the number of chips that cannot be passed.
+    out: the card's and one hop). ``rails``: card r of every node goes to leaf r. ``reduction`` is
+    ``sharp`` if the switches add. ``published`` is the largest number of chips that the source
+    describes; more is extrapolated, with a warning. ``limit`` is one that cannot be passed.
     """
 
     nic: NicTable
