@@ -9,7 +9,7 @@ from artery.workload.attention import SelfAttention, score_core, self_attention
 from artery.workload.block import Block, block, wrapped
 from artery.workload.ends import Embedding, Head, embedding, head
 from artery.workload.feed_forward import FeedForward, feed_forward
-from artery.workload.sublayer import Sublayer, layer, linear, norm
+from artery.workload.sublayer import NOTHING, Sublayer, layer, linear, norm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class EncoderDecoderShape:
     """Shape of T5: ``gated`` and untied in v1.1, neither in v1.0.
 
     ``head_dim`` times ``heads`` need not be ``hidden``. ``buckets`` counts the relative positions
-    that each stack learns one bias per head for.
+    that each stack learns one bias per head for. Without ``decoder_layers`` there is no head.
     """
 
     encoder_layers: int
@@ -47,21 +47,19 @@ def encoder_decoder(name: str, shape: EncoderDecoderShape) -> Workload:
     tail = Head(
         vocab=shape.vocab, hidden=shape.hidden, width=shape.hidden, tied=shape.tied, norm="rms"
     )
+    encoder = block("encoder layer", shape.encoder_layers, _block(shape, causal=False))
     return Workload(
         name=name,
         family="encoder-decoder",
         row_kind="token",
         sequence=shape.sequence,
         first=_first(shape),
-        layers=(
-            block("encoder layer", shape.encoder_layers, _block(shape, causal=False)),
-            _decoder_layer(shape),
-        ),
-        last=head(tail),
+        layers=(encoder, _decoder_layer(shape)) if shape.decoder_layers else (encoder,),
+        last=head(tail) if shape.decoder_layers else layer("output", 1, NOTHING, 0, reductions=0),
         hidden=shape.hidden,
         heads=shape.heads,
         kv_heads=shape.heads,
-        logits=shape.vocab,
+        logits=shape.vocab if shape.decoder_layers else 0,
         tied=shape.tied,
         max_sequence=shape.max_sequence,
         notes=(TARGET_NOTE,),
@@ -74,14 +72,15 @@ def _first(shape: EncoderDecoderShape) -> Layer:
     lookup = embedding(
         Embedding(vocab=shape.vocab, hidden=shape.hidden, width=shape.hidden, dropout=shape.dropout)
     )
+    stacks = 2 if shape.decoder_layers else 1
     end = norm("encoder final norm", shape.hidden, "rms")
-    bias = Parameter("relative position bias", (shape.buckets, shape.heads), "tensor", 2)
+    bias = Parameter("relative position bias", (shape.buckets, shape.heads), "tensor", stacks)
     return replace(
         lookup,
-        operators=lookup.operators * 2 + end.operators,
+        operators=lookup.operators * stacks + end.operators,
         parameters=(*lookup.parameters, *end.parameters, bias),
-        saved=lookup.saved * 2 + end.saved,
-        reductions=2,
+        saved=lookup.saved * stacks + end.saved,
+        reductions=stacks,
     )
 
 

@@ -39,6 +39,7 @@ _HARMLESS = frozenset(
         "initial_context_length",
         "max_batch_size",
         "rotary_dim",
+        "pooler_output_size",
         "dim_model_base",
         "num_mtp_modules",
         "max_length",

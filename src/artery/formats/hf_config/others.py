@@ -69,11 +69,15 @@ def read_bert(keys: Keys, name: str) -> Workload:
 def read_t5(keys: Keys, name: str) -> Workload:
     """T5 v1.0 and v1.1: gated or not by ``feed_forward_proj``."""
     layers = keys.size("num_layers", at_most=DEEPEST_MODEL)
+    decoders = keys.size("num_decoder_layers", default=layers, at_most=DEEPEST_MODEL)
+    if "EncoderModel" in next(iter(keys.texts("architectures")), ""):
+        keys.note("Only the encoder is there: without a decoder there is no loss to train on.")
+        decoders = 0
     activation = keys.text("feed_forward_proj") or "relu"
     longest = keys.optional("n_positions")
     shape = EncoderDecoderShape(
         encoder_layers=layers,
-        decoder_layers=keys.size("num_decoder_layers", default=layers, at_most=DEEPEST_MODEL),
+        decoder_layers=decoders,
         hidden=keys.size("d_model"),
         heads=keys.size("num_heads"),
         head_dim=keys.size("d_kv"),
@@ -200,7 +204,14 @@ def read_mamba2(keys: Keys, name: str) -> Workload:
     return hybrid(name, shape)
 
 
-_BLOCKS = {"mamba": "M", "attention": "*", "full_attention": "*", "mlp": "-", "moe": "E"}
+_BLOCKS = {
+    "mamba": "M",
+    "linear_attention": "M",
+    "attention": "*",
+    "full_attention": "*",
+    "mlp": "-",
+    "moe": "E",
+}
 """The letters of a pattern for the names in ``layers_block_type``."""
 
 
@@ -267,12 +278,16 @@ def _mixer(keys: Keys, *, heads: str, head_dim: str, state: str) -> Mamba2Mixer:
 
 OTHERS: dict[str, Reader] = {
     "bert": read_bert,
+    "camembert": read_bert,
     "clip": read_clip,
+    "falcon_mamba": read_mamba,
     "mamba": read_mamba,
     "mamba2": read_mamba2,
     "mt5": read_t5,
     "nemotron_h": read_nemotron_h,
+    "roberta": read_bert,
     "t5": read_t5,
     "vit": read_vit,
+    "xlm-roberta": read_bert,
 }
 """The readers by ``model_type``."""
