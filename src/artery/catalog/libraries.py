@@ -9,7 +9,7 @@ from functools import cache
 from artery.catalog.loader import entry, resolve
 from artery.catalog.schema import Rate, Ratio, Seconds
 from artery.catalog.structure import fill
-from artery.collective.library import Library, Line, Network, Platform
+from artery.collective.library import Library, Line, Network, Platform, Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,20 @@ class LineTable:
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadTable:
+    """``spread``: factors above one that bound the start and the rate of a price."""
+
+    start: Ratio
+    rate: Ratio
+
+
+@dataclass(frozen=True, slots=True)
 class PlatformTable:
     """``[platforms.NAME]``: constants of one generation of links inside a node."""
 
     ring: tuple[LineTable, ...]
     exchange: tuple[LineTable, ...]
-    interval: Ratio
+    spread: SpreadTable
     in_switch: tuple[LineTable, ...] = ()
     smallest_in_switch: int = 3
     across: Ratio = 1.0
@@ -41,7 +49,7 @@ class NetworkTable:
     hop: Mapping[str, Seconds]
     fraction: Mapping[str, Ratio]
     pipelined_hop: Seconds
-    interval: Ratio
+    spread: SpreadTable
     in_network: Ratio = 1.0
     cap: Rate | None = None
     shared: Ratio = 1.0
@@ -84,7 +92,7 @@ def _platform(name: str, table: PlatformTable) -> Platform:
         in_switch=_lines(table.in_switch),
         smallest_in_switch=table.smallest_in_switch,
         across=table.across,
-        interval=table.interval,
+        spread=Spread(table.spread.start, table.spread.rate),
     )
 
 
@@ -101,5 +109,5 @@ def _network(name: str, table: NetworkTable) -> Network:
         in_network=table.in_network,
         cap=table.cap,
         shared=table.shared,
-        interval=table.interval,
+        spread=Spread(table.spread.start, table.spread.rate),
     )

@@ -101,11 +101,11 @@ class ClosedForm:
         factor = np.stack([choice.wire for choice in spread.choices])[picked, spread.key]
         with np.errstate(divide="ignore", invalid="ignore"):
             wire = np.where(best > 0, spread.size * factor / best, 0.0)
-        doubt = self._intervals(groups)[spread.key]
+        low, high = self._bounds(spread, picked)
         return Quote(
             seconds=best,
-            low=best / doubt,
-            high=best * doubt,
+            low=low,
+            high=high,
             tier=tier,
             nodes=groups.nodes[spread.key],
             wire=wire,
@@ -187,15 +187,21 @@ class ClosedForm:
         indices = np.unique(groups.inner)
         return [(self._used.platform(tiers[i].link), groups.inner == i) for i in indices]
 
-    def _intervals(self, groups: Groups) -> Floats:
-        """Return the factor by which a price may be off, per group."""
-        doubt = np.ones(len(groups.ranks))
+    def _bounds(self, spread: _Spread, picked: Ints) -> tuple[Floats, Floats]:
+        """Return the ends of the 80 % interval: start and bytes each off by their own factor."""
+        start = np.stack([choice.start for choice in spread.choices])[picked, spread.key]
+        moving = np.stack([choice.slope for choice in spread.choices])[picked, spread.key]
+        moving = moving * spread.size
+        groups = spread.groups
+        starts, rates = np.ones(len(groups.ranks)), np.ones(len(groups.ranks))
         for platform, here in self._platforms(groups):
-            doubt[here] = platform.interval
+            starts[here], rates[here] = platform.spread.start, platform.spread.rate
         if self._crosses:
-            link = self.system.tiers[inner_tiers(self.system)].link
-            doubt = np.where(groups.nodes > 1, self._used.network(link).interval, doubt)
-        return np.where(groups.ranks > 1, doubt, 1.0)
+            network = self._used.network(self.system.tiers[inner_tiers(self.system)].link)
+            starts[groups.nodes > 1] = network.spread.start
+            rates[groups.nodes > 1] = network.spread.rate
+        by_start, by_rate = starts[spread.key], rates[spread.key]
+        return start / by_start + moving / by_rate, start * by_start + moving * by_rate
 
 
 @dataclass(frozen=True, slots=True)

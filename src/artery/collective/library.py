@@ -32,6 +32,18 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """How far off a price may be, in 80 of 100 cases: two factors above one.
+
+    ``start`` is that of the time that a message of no bytes takes (which differs between
+    machines by their processors, drivers and launchers), ``rate`` that of the bandwidth.
+    """
+
+    start: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
 class Platform:
     """Constants of one generation of links inside the node.
 
@@ -39,7 +51,7 @@ class Platform:
     ``exchange`` those of grouped send/receive, ``in_switch`` those of reduction in the switch
     (empty: the library has none there), used by groups of at least ``smallest_in_switch``;
     ``across`` is the share of their rate that is left when the nodes then go on to exchange.
-    ``interval`` is the half-width of the 80 % interval of a price, as a factor above one.
+    ``spread`` bounds its prices.
     """
 
     name: str
@@ -48,7 +60,7 @@ class Platform:
     in_switch: tuple[Line, ...] = ()
     smallest_in_switch: int = 3
     across: float = 1.0
-    interval: float = 1.25
+    spread: Spread = field(default_factory=lambda: Spread(2.0, 1.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,8 @@ class Network:
     share of the bandwidth it leaves. ``pipelined_hop`` is the same for one level of a tree of
     in-switch reductions, which moves large buffers; ``in_network`` is the share of its rate that
     a reduction in the network's switches reaches. ``cap`` bounds a node in B/s (the kernel's
-    TCP), ``shared`` is the share that is left when several chips use it.
+    TCP), ``shared`` is the share that is left when several chips use it; ``spread`` bounds its
+    prices.
     """
 
     name: str
@@ -70,15 +83,16 @@ class Network:
     in_network: float = 1.0
     cap: float | None = None
     shared: float = 1.0
-    interval: float = 1.3
+    spread: Spread = field(default_factory=lambda: Spread(2.0, 1.5))
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
     """A communication library of one version.
 
-    ``platforms`` and ``networks`` are looked up by the name of a link, then by the beginning of
-    its name, then by its kind, then as ``default``.
+    ``platforms`` and ``networks`` are looked up by the kind of a link where that is not how its
+    name begins (a PCIe link whose kind is ``pcie-staged``), then by its name, by the beginning
+    of its name, by its kind, and as ``default``.
     """
 
     name: str
@@ -109,6 +123,8 @@ def release(version: str) -> tuple[int, ...]:
 
 def _match(link: Link, table: Mapping[str, object]) -> str:
     """Return the key of ``table`` that fits ``link`` best."""
+    if link.kind in table and not link.name.startswith(link.kind):
+        return link.kind
     if link.name in table:
         return link.name
     heads = [key for key in table if link.name.startswith(key)]
