@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from artery.answers.expect import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
-from artery.catalog.libraries import library
+from artery.answers.libraries import library_of
 from artery.catalog.systems import system as system_of
 from artery.collective import ClosedForm, Library, Quote, bus_factor
-from artery.collective.library import release
 from artery.collective.placement import Placement, listed, packed
 from artery.core.pricing import Collective, Demand
 from artery.core.system import System
@@ -44,7 +43,7 @@ class Setting:
     ) -> Self:
         """Return the setting; all chips of ``on`` unless ``chips_per_node`` says fewer."""
         system = system_of(on, overrides)
-        used = _version(library(system.library), nccl)
+        used = library_of(system, nccl)
         if chips_per_node is None:
             return cls(system, used, system.chips, packed(system.chips), addable)
         _check_chips_per_node(chips_per_node, system)
@@ -109,35 +108,6 @@ def measure(
 
 _ADDING = frozenset({"all_reduce", "reduce_scatter", "reduce", "sendrecv"})
 """The collectives for which nccl-tests prints a reduction; send/receive only carries it."""
-
-
-def _version(used: Library, nccl: str | None) -> Library:
-    """Return ``used`` at version ``nccl``, if one is given and ``used`` is NCCL."""
-    if nccl is None:
-        return used
-    if used.name != "nccl":
-        raise InputError(
-            Problem(
-                field="nccl",
-                found=f'"{nccl}"',
-                rule=f"this system runs {used.title}",
-                fix="leave --nccl out",
-            )
-        )
-    try:
-        numbers = release(nccl)
-    except ValueError:
-        numbers = ()
-    if len(numbers) not in {2, 3} or numbers[0] != 2:
-        raise InputError(
-            Problem(
-                field="nccl",
-                found=f'"{nccl}"',
-                rule="must be a release of NCCL 2",
-                fix="for example 2.27",
-            )
-        )
-    return replace(used, version=nccl)
 
 
 def _check_chips_per_node(count: int, system: System) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from artery.catalog.libraries import library
+from artery.answers.libraries import library_of
 from artery.collective.closed_form import ClosedForm
 from artery.collective.placement import Placement, interleaved, listed, packed, random
 from artery.core.pricing import Pricer
@@ -22,11 +22,10 @@ def closed_form(system: System, *, nccl: str | None = None, placement: str = "pa
 
     ``nccl`` is a version of NCCL, where that is the library; ``placement`` is ``packed``,
     ``interleaved``, ``random``, or a file with the chip of each rank, one number a line.
-    Raises ``InputError`` for an unknown placement or a file that is no permutation.
+    Raises ``InputError`` for a version that is none, an unknown placement, or a file that is no
+    permutation.
     """
-    version = nccl if system.library == "nccl" else None
-    where = placed(placement, system)
-    return ClosedForm(system, library(system.library), version=version, placement=where)
+    return ClosedForm(system, library_of(system, nccl), placement=placed(placement, system))
 
 
 def placed(name: str, system: System) -> Placement:

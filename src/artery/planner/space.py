@@ -71,6 +71,8 @@ def _layouts(workload: Workload, system: System, space: Space) -> dict[str, Ints
             longest = max(space.shared.sequence // 1024, 1) if workload.row_kind == "token" else 1
             for cp in _given(space, "cp", divisors(space.chips // (tp * pp) or 1, longest)):
                 dp = space.fixed.get("dp", space.chips // (tp * pp * cp))
+                if dp < 1:
+                    continue
                 for ep, etp in _expert_degrees(space, experts, tp, dp * cp * tp):
                     rows.append((tp, pp, cp, dp, ep, etp))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
