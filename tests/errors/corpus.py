@@ -1,5 +1,6 @@
 """Wrong inputs, each with the exit code, the place and the word of a fix that it must get."""
 
+# ruff: noqa: E501  # one case a line: the file is a table
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -150,7 +151,7 @@ NUMBERS = (
     Case("1e30 of a scale", ("scale", MODEL, *ON, "--chips", "1e30"), 2, "--chips", "8"),
     Case("a size of 1e30", ("expect", "all_reduce", *ON, "--size", "1e30"), 3, "1e30", "16G"),
     Case("a NaN size", ("expect", "all_reduce", *ON, "--size", "nan"), 3, "nan", "16G"),
-    plan("a share of layers of 2", "--set", "node.chips=-3", code=3, place="chips", fix="1"),
+    plan("an override below one", "--set", "node.chips=-3", code=3, place="chips", fix="1"),
     plan("an override of 1e300", "--set", "chip.memory.bandwidth=1e300 TB/s", code=3, place="bandwidth", fix="TB/s"),
     plan("a NaN override", "--set", "chip.memory.bandwidth=nan TB/s", code=3, place="bandwidth", fix="TB/s"),
     plan("a negative override", "--set", "chip.memory.bandwidth=-1 TB/s", code=3, place="bandwidth", fix="TB/s"),
