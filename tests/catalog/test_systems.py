@@ -234,6 +234,12 @@ def test_a_bridge_can_be_put_on() -> None:
         ("fabric.tiers[0].taper=0.5", "at least 1"),
         ("fabric.tiers[1].nodes=40", "multiple of the 32 below"),
         ("node.host.switches=3", "divide"),
+        ("fabric.tiers[0].nodes=0", "at least 1"),
+        ("fabric.tiers=[]", "needs tiers"),
+        ("fabric.nic.count=100000", "between 1"),
+        ("node.kind=torus", "go together"),
+        ("node.kind=graph", "needs cables"),
+        ("node.host.peer_to_peer=false", "host memory"),
         ("fabric.routing=magic", "hash"),
     ],
 )

@@ -21,6 +21,9 @@ from artery.node.nvl72 import TRAYS
 MOST_CHIPS_IN_A_NODE = 1024
 """Assumed: beyond any scale-up domain built or announced; a slip of the pen above."""
 
+MOST_CARDS_IN_A_NODE, MOST_PLANES, MOST_PORTS, MOST_SOCKETS = 256, 16, 4096, 16
+"""Assumed: several times what is built (32 cards, 4 planes, 576 ports, 8 sockets)."""
+
 _FIXED = {"single": 1, "cube-mesh": 8, "nvl72": 4}
 """Chips of a node whose kind says how many."""
 
@@ -51,9 +54,7 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
     if fixed is not None and node.chips != fixed:
         fix = f"write {fixed}, or choose another kind"
         yield Complaint((*path, "chips"), str(node.chips), f"a {node.kind} node has {fixed}", fix)
-    if not 1 <= node.chips <= MOST_CHIPS_IN_A_NODE:
-        rule = f"must lie between 1 and {MOST_CHIPS_IN_A_NODE}"
-        yield Complaint((*path, "chips"), str(node.chips), rule, "count the chips of one node")
+    yield from _between(node.chips, 1, MOST_CHIPS_IN_A_NODE, (*path, "chips"))
     if node.kind in _NEEDS_LINK and node.link is None:
         fix = 'for example link = "nvlink4"'
         yield Complaint((*path, "link"), "nothing", f"a {node.kind} node needs a link", fix)
@@ -61,7 +62,7 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
         fix = 'for example host = {link = "pcie4x16"}'
         yield Complaint((*path, "host"), "nothing", f"a {node.kind} node needs a host", fix)
     if node.switches is not None:
-        yield from counts({"switches": node.switches}, path)
+        yield from _between(node.switches, 1, MOST_PORTS, (*path, "switches"))
     if node.host is not None:
         yield from _host(node, node.host)
     if node.kind == "graph":
@@ -92,7 +93,7 @@ def _graph(node: NodeTable) -> Iterator[Complaint]:
 
 def _host(node: NodeTable, host: HostTable) -> Iterator[Complaint]:
     path: Path = ("node", "host")
-    yield from counts({"sockets": host.sockets}, path)
+    yield from _between(host.sockets, 1, MOST_SOCKETS, (*path, "sockets"))
     if host.switches < 0 or (host.switches and node.chips % host.switches):
         rule = f"must divide the {node.chips} chips of a node"
         yield Complaint((*path, "switches"), str(host.switches), rule, "0: cards on root ports")
@@ -108,7 +109,8 @@ def _host(node: NodeTable, host: HostTable) -> Iterator[Complaint]:
 
 def _fabric(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
     nic: Path = ("fabric", "nic")
-    yield from counts({"count": fabric.nic.count, "planes": fabric.nic.planes}, nic)
+    yield from _between(fabric.nic.count, 1, MOST_CARDS_IN_A_NODE, (*nic, "count"))
+    yield from _between(fabric.nic.planes, 1, MOST_PLANES, (*nic, "planes"))
     if fabric.nic.efficiency is not None:
         yield from fraction(fabric.nic.efficiency, (*nic, "efficiency"))
     if not fabric.tiers:
@@ -120,7 +122,9 @@ def _fabric(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
             yield from counts({name: value}, ("fabric",))
     for index, level in enumerate(fabric.tiers):
         path: Path = ("fabric", "tiers", index)
-        yield from counts({"radix": level.radix, "nodes": level.nodes or 1}, path)
+        yield from _between(level.radix, 2, MOST_PORTS, (*path, "radix"))
+        if level.nodes is not None:
+            yield from counts({"nodes": level.nodes}, path)
         if level.taper < 1:
             rule = "is bandwidth below over bandwidth into the tier, at least 1"
             yield Complaint((*path, "taper"), f"{level.taper:g}", rule, "1: full bisection")
@@ -138,7 +142,7 @@ def _nesting(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
             )
     domain = TRAYS if node.kind == "nvl72" else 1
     for index, (inner, outer) in enumerate(pairwise([domain, *sizes])):
-        if inner is None or outer is None:
+        if inner is None or outer is None or inner < 1:
             continue
         if outer % inner:
             path = ("fabric", "tiers", index, "nodes")
@@ -147,6 +151,12 @@ def _nesting(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
 
 
 def _torus(torus: TorusTable) -> Iterator[Complaint]:
-    if torus.dimensions not in (2, 3):
-        yield Complaint(("torus", "dimensions"), str(torus.dimensions), "must be 2 or 3", "")
+    yield from _between(torus.dimensions, 2, 3, ("torus", "dimensions"))
     yield from counts({"cube": torus.cube, "limit": torus.limit}, ("torus",))
+
+
+def _between(value: int, low: int, high: int, path: Path) -> Iterator[Complaint]:
+    """Check that a count is neither nonsense nor a slip of the pen."""
+    if not low <= value <= high:
+        rule = f"must lie between {low} and {high:,}"
+        yield Complaint(path, str(value), rule, "leave out what is not there")
