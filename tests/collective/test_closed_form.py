@@ -240,15 +240,14 @@ def test_arrays_cost_what_single_demands_cost() -> None:
     st.sampled_from(COLLECTIVES),
     st.integers(1, 256),
     st.sampled_from([1, 2, 8]),
-    st.floats(0, 35),
-    st.floats(0, 3),
+    st.tuples(st.floats(0, 35), st.floats(0, 3)),
     st.sampled_from(["auto", "best"]),
 )
 def test_more_bytes_never_take_less_time(
-    collective: Collective, ranks: int, stride: int, size: float, more: float, menu: str
+    collective: Collective, ranks: int, stride: int, powers: tuple[float, float], menu: str
 ) -> None:
     pricer = ClosedForm(cluster(2048, pod=512, taper=3), LIBRARY, menu)
-    sizes = 2.0 ** np.array([size, size + more])
+    sizes = 2.0 ** np.cumsum(powers)
     found = pricer.price(demand(collective, sizes, ranks, stride)).seconds
     assert found[0] <= found[1]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from artery.collective.in_switch import collnet, nvls, nvls_tree
 from artery.collective.placement import packed
 from artery.collective.ring import ring
 from artery.collective.tree import tree, tree_depth, tree_share
+from artery.collective.work import Work
 from artery.core.pricing import Collective
 from tests.collective.systems import LIBRARY, cluster
 
@@ -31,7 +34,9 @@ def groups(*ranks: int, per_node: int = 8) -> Groups:
 
 
 @pytest.mark.parametrize("algorithm", [ring, hierarchical, halving_doubling])
-def test_all_reduce_is_reduce_scatter_and_all_gather(algorithm) -> None:  # type: ignore[no-untyped-def]
+def test_all_reduce_is_reduce_scatter_and_all_gather(
+    algorithm: Callable[[Groups, Collective], Work],
+) -> None:
     found = groups(2, 8, 16, 100, 1024)
     whole = algorithm(found, "all_reduce")
     one, other = (algorithm(found, half) for half in HALVES)
