@@ -228,6 +228,7 @@ _BELONGS = {
     "data_parallel_per_step": "dp",
     "data_parallel_per_layer": "dp",
     "data_parallel_root": "dp",
+    "accumulation": "memory_bound",
     "optimizer": "optimizer",
     "straggler_of_many": "straggler",
     "tied_embedding": "other",

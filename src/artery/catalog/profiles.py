@@ -38,6 +38,7 @@ class ProfileTable:
     logit_bytes: float
     reserve: float
     context: Annotated[float, Unit("B")]
+    fused_accumulation: bool = False
     shard_keeps_parameters: bool = False
     calibrated_on: tuple[str, ...] = ()
 

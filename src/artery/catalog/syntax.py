@@ -16,8 +16,12 @@ from typing import Any
 from artery.catalog.sourced import Path
 from artery.errors import InputError, Problem
 
-LARGEST_FILE = 1_000_000
-"""Bytes. Assumed: a hundred times a long system file, so that more is the wrong file."""
+LARGEST_FILE = 250_000
+"""Bytes. Assumed: fifty times a long system file, so that more is the wrong file. The YAML reader
+takes about 20 s for a megabyte."""
+
+DEEPEST = 50
+"""Brackets inside each other. Assumed: a system file has five; readers recurse and break."""
 
 MOST_VALUES = 100_000
 """Assumed likewise; it also stops YAML references that unfold without end."""
@@ -51,12 +55,26 @@ def read_document(file: str) -> Document:
     if suffix not in SUFFIXES:
         rule = f"the name must end in {', '.join(SUFFIXES)}"
         raise _broken(file, f'"{suffix or FilePath(file).name}"', rule, "rename the file")
+    if _depth(text) > DEEPEST:
+        raise _too_deep(file)
     try:
-        document = _toml(file, text) if suffix == ".toml" else _yaml(file, text)
+        return _toml(file, text) if suffix == ".toml" else _yaml(file, text)
     except RecursionError:
-        rule = "values may not be nested that deep"
-        raise _broken(file, "endless nesting", rule, "write it flat") from None
-    return document
+        raise _too_deep(file) from None
+
+
+def _depth(text: str) -> int:
+    """Return how deep brackets are nested in ``text``, those in quotes counted too."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", text):
+        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _too_deep(file: str) -> InputError:
+    rule = f"at most {DEEPEST} brackets may stand inside each other"
+    return _broken(file, "endless nesting", rule, "write it flat")
 
 
 _SEE_SCHEMA = "`artery catalog schema chip` (or link, system) prints what belongs in it"

@@ -20,7 +20,8 @@ class Profile:
     ``straggler`` is the relative slow-down per doubling of the nodes, as the slowest of many
     sets the pace. ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory lost to
     fragmentation and ``context`` the bytes held by driver, libraries and communicators.
-    ``shard_keeps_parameters`` says that FSDP leaves parameters gathered between forward and
+    ``fused_accumulation`` says that weight gradients are added inside the matrix product instead
+    of by a pass of their own. ``shard_keeps_parameters`` says that FSDP leaves parameters gathered between forward and
     backward when pipelined; ``zero`` and ``attention`` are the framework's defaults.
     """
 
@@ -40,6 +41,7 @@ class Profile:
     logit_bytes: float
     reserve: float
     context: float
+    fused_accumulation: bool = False
     shard_keeps_parameters: bool = False
     calibrated_on: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=dict)

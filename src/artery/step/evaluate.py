@@ -20,7 +20,7 @@ from artery.step.ledger import Ledger
 from artery.step.machine import machine
 from artery.step.memory import Memory, fits, memory
 from artery.step.micro import Ends, ends
-from artery.step.optimizer import optimizer_time
+from artery.step.optimizer import accumulation_time, optimizer_time
 from artery.step.plans import Floats, Plans, distinct
 from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, slowest, transfer
 from artery.step.stages import Stages, StageWeights, layer_weights, stage_weights, stages
@@ -96,9 +96,10 @@ def _parts(job: Job, held: Stages, weights: StageWeights) -> dict[str, Floats]:
     pace = slowest(costs, held, job.plans)
     count = job.plans.micro_batches
     pp, bubble = pipeline(pace, _hop(job), job)
+    accumulation = accumulation_time(weights.fullest, job, "accumulation")
     return {
         "compute": count * pace.parts.compute,
-        "memory_bound": count * pace.parts.memory_bound,
+        "memory_bound": count * (pace.parts.memory_bound + accumulation),
         "tp": count * pace.parts.tp,
         "pp": pp,
         "cp": count * pace.parts.cp,
@@ -192,7 +193,7 @@ def _straggler(parts: Mapping[str, Floats], job: Job) -> Floats:
 
 _MEANING = {
     "compute": "micro-batches · (matrix products + attention) on the slowest stage",
-    "memory_bound": "micro-batches · elementwise work on the slowest stage",
+    "memory_bound": "micro-batches · (elementwise work + gradient accumulation) on the slowest stage",
     "tp": "micro-batches · exposed tensor-parallel collectives",
     "pp": "sends between stages that nothing hides, and those that fill the pipeline",
     "cp": "micro-batches · exposed exchange of keys and values",
