@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from accuracy.collectives import SWEEP_MEDIAN, sweep_medians
 from accuracy.memory import Peak
 from accuracy.report import Report
 
@@ -31,7 +32,7 @@ def percent(value: float) -> str:
 
 def gates(report: Report) -> list[Gate]:
     """Return all thresholds in the page's order; those without any row are left out."""
-    return [*_step(report), *_choice(report), *_memory(report)]
+    return [*_step(report), *_choice(report), *_collectives(report), *_memory(report)]
 
 
 def _step(report: Report) -> list[Gate]:
@@ -65,6 +66,15 @@ def _choice(report: Report) -> list[Gate]:
     return [
         _most("regret", pooled.regret, REGRET_SHARE * pooled.random_regret),
         _least("ordered", pooled.ordered, ORDERED),
+    ]
+
+
+def _collectives(report: Report) -> list[Gate]:
+    medians = sweep_medians(report.timed)
+    counted = [one.held for one in report.quoted if one.counted]
+    return [
+        _most("sweeps", max(medians.values()), SWEEP_MEDIAN),
+        Gate("quoted", f"{len(counted)}", f"{sum(counted)}", all(counted)),
     ]
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean, median
 
+from accuracy.collectives import SWEEP_FROM, SWEEPS, Quoted, Timed
 from accuracy.constants import Constant, fitted_ids
 from accuracy.gates import gates, percent, titan_peaks
 from accuracy.recipes import Recipe
 from accuracy.report import Report
 from accuracy.rows import Row, Unexpressed
-from accuracy.score import Headline, Scored, by_table, quantile, summarise
+from accuracy.score import Compared, Headline, by_table, quantile, summarise
 from accuracy.words import WORDS, Language
 
 OPENED = Path(__file__).parent / "opened.md"
@@ -29,6 +30,7 @@ def page(report: Report, language: Language) -> str:
         _headline(report, language),
         _tables(report, language),
         _choice(report, language),
+        _collectives(report, language),
         _memory(report, language),
         _fit(report, language),
         _rules(report.rows, language),
@@ -69,19 +71,23 @@ def _tables(report: Report, language: Language) -> Lines:
     words = WORDS[language]
     head = words["columns"].split(" | ")
     lines = [f"## {words['tables']}", ""]
-    lines += _table(head, [_summary(n, r, report.fitted) for n, r in by_table(report.step).items()])
+    body = [
+        _summary(name + ("*" if name in report.fitted else ""), rows)
+        for name, rows in by_table(report.step).items()
+    ]
+    lines += _table(head, body)
     if report.fitted:
         lines += ["", words["fitted_mark"]]
     lines += ["", f"### {words['apart']}", "", words["apart_note"], ""]
-    return lines + _table(head, [_summary(n, r, ()) for n, r in by_table(report.apart).items()])
+    return lines + _table(head, [_summary(n, r) for n, r in by_table(report.apart).items()])
 
 
-def _summary(name: str, rows: Sequence[Scored], fitted: Sequence[str]) -> tuple[str, ...]:
+def _summary(name: str, rows: Sequence[Compared]) -> tuple[str, ...]:
     found = summarise(rows)
     shares = (found.median, found.mean, found.p90, found.worst)
     more = (found.within_tight, found.within_loose, found.covered)
     return (
-        name + ("*" if name in fitted else ""),
+        name,
         str(found.count),
         *(percent(value) for value in shares),
         f"{100 * found.bias:+.1f} %",
@@ -105,6 +111,26 @@ def _choice(report: Report, language: Language) -> Lines:
     ]
     head = words["choice_columns"].split(" | ")
     return [f"## {words['choice']}", "", words["choice_note"], "", *_table(head, body)]
+
+
+def _collectives(report: Report, language: Language) -> Lines:
+    words = WORDS[language]
+    tables: dict[str, list[Timed]] = {}
+    for row in report.timed:
+        if row.size >= SWEEP_FROM and not row.fitted:
+            tables.setdefault(row.table, []).append(row)
+    body = [_summary(name + ("+" if name in SWEEPS else ""), rows) for name, rows in tables.items()]
+    lines = [f"## {words['collectives']}", "", words["collectives_note"], ""]
+    lines += [*_table(words["columns"].split(" | "), body), "", words["quoted_note"], ""]
+    quoted = [_quoted(one, language) for one in report.quoted]
+    return lines + _table(words["quoted_columns"].split(" | "), quoted)
+
+
+def _quoted(one: Quoted, language: Language) -> tuple[str, ...]:
+    ends = sorted({f"{end / 1e9:.4g}" for end in (one.low, one.high)}, key=float)
+    counts = WORDS[language]["yes"] if one.counted else one.reason
+    miss = f"{100 * one.miss:+.1f} %" if one.miss else "0.0 %"
+    return (one.hardware, " - ".join(ends), f"{one.predicted / 1e9:.1f}", miss, counts)
 
 
 def _memory(report: Report, language: Language) -> Lines:
@@ -200,8 +226,9 @@ def _opened(language: Language) -> Lines:
     words = WORDS[language]
     log = [line for line in OPENED.read_text("utf-8").splitlines() if line.startswith("| 20")]
     note = words["opened_note"].format(count=len(log))
-    head = ["| | | |", "|---|---|---|"] if log else []
-    return [f"## {words['opened']}", "", note, *([""] if log else []), *head, *log]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in log]
+    table = _table(words["opened_columns"].split(" | "), rows)
+    return [f"## {words['opened']}", "", note, "", *table]
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> Lines:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from accuracy import memory
 from accuracy.choice import Choice, choices
+from accuracy.collectives import Quoted, Timed, maintainers, score
 from accuracy.constants import Constant, fitted_tables, read_constants
 from accuracy.groups import candidates
 from accuracy.predict import Predictor, predict, predict_rows, scored
@@ -21,6 +22,7 @@ class Report:
     ``step`` are the rows of the set that the thresholds speak of, ``apart`` those of the lines
     of their own. ``head`` is over tables without a fitted row, ``head_checked`` over those of
     its rows that are not recalled, ``head_fitted`` over the rows of tables with a fitted row.
+    ``timed`` and ``quoted`` are the collectives, which are predicted by ``artery expect``.
     """
 
     rows: tuple[Row, ...]
@@ -36,6 +38,8 @@ class Report:
     layers: tuple[memory.LayerCheck, ...]
     ran: tuple[memory.Ran, ...]
     peaks: tuple[memory.Peak, ...]
+    timed: tuple[Timed, ...]
+    quoted: tuple[Quoted, ...]
 
 
 def build(predictor: Predictor = predict, constants: Sequence[Constant] | None = None) -> Report:
@@ -62,6 +66,8 @@ def build(predictor: Predictor = predict, constants: Sequence[Constant] | None =
         layers=tuple(memory.layer_checks(predictor)),
         ran=tuple(memory.ran(rows, predicted)),
         peaks=tuple(memory.peaks(rows, predicted)),
+        timed=tuple(score()),
+        quoted=tuple(maintainers()),
     )
 
 

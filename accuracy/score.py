@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Protocol
 
 TIGHT, LOOSE = 0.10, 0.12
 """Relative errors that the shares count: within 10 % and within 12 %."""
+
+
+class Compared(Protocol):
+    """A prediction beside a measurement."""
+
+    @property
+    def signed(self) -> float:
+        """predicted / measured - 1."""
+
+    @property
+    def error(self) -> float:
+        """Absolute relative error."""
+
+    @property
+    def covered(self) -> bool:
+        """Whether the interval holds the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +76,7 @@ class Summary:
     covered: float
 
 
-def summarise(rows: Sequence[Scored]) -> Summary:
+def summarise(rows: Sequence[Compared]) -> Summary:
     """Return the summary of at least one row."""
     errors = [row.error for row in rows]
     return Summary(

@@ -32,6 +32,8 @@ _EN = {
     "coverage": "rows inside their 80 % interval",
     "regret": "mean regret of the model's pick, against half of a random pick's",
     "ordered": "pairs over 5 % apart that are ordered right",
+    "sweeps": "largest median error of one-node all-reduce sweeps, from 1 MiB up",
+    "quoted": "numbers that maintainers repeat, met within 5 % of the printed range",
     "layers": "largest error of activation bytes per layer",
     "ran": "configurations of these tables that ran and are said to fit",
     "peaks": "largest error of torchtitan's peaks",
@@ -49,6 +51,12 @@ _EN = {
     "plans. Regret is t(picked) / t(best) - 1. Ordering looks at pairs over 5 % apart.",
     "choice_columns": "source | groups | plans | regret | regret at random | pairs | ordered right",
     "all": "all",
+    "collectives": "Collectives",
+    "collectives_note": "Published nccl-tests runs, from 1 MiB up; rows from which a constant was "
+    "taken are left out. + marks the sweeps of the threshold.",
+    "quoted_note": "Bus bandwidths that maintainers repeat, GB/s. What is catalog data marked "
+    "measured, and not from first principles, does not count.",
+    "quoted_columns": "hardware | printed | predicted | outside by | counts",
     "memory": "Memory",
     "memory_layers": "Activation bytes per layer and chip, GPT of 22B to 1T "
     "(Korthikanti et al. 2022, arXiv 2205.05198, Table 2), the model against the formula:",
@@ -74,6 +82,7 @@ _EN = {
     "out_columns": "rows | source | reason",
     "opened": "How often the tables were opened",
     "opened_note": "Scoring runs made by hand during development, {count} so far.",
+    "opened_columns": "date | tables | reason",
     "sources": "All rows with their sources are in `accuracy/data/`.",
 }
 
@@ -99,6 +108,8 @@ _ZH = {
     "coverage": "落在 80 % 区间内的行",
     "regret": "模型所选方案的平均遗憾，对照随机选择的一半",
     "ordered": "相差超过 5 % 的方案对中排序正确者",
+    "sweeps": "单节点 all-reduce 扫描（1 MiB 起）误差中位数的最大值",
+    "quoted": "维护者常引用的数字中，落在所印范围 5 % 以内者",
     "layers": "每层激活字节数的最大误差",
     "ran": "这些表中实际跑过的配置被判为放得下者",
     "peaks": "torchtitan 峰值的最大误差",
@@ -114,6 +125,11 @@ _ZH = {
     "遗憾为 t(所选) / t(最优) - 1。排序只看相差超过 5 % 的方案对。",
     "choice_columns": "来源 | 组数 | 方案数 | 遗憾 | 随机遗憾 | 对数 | 排序正确",
     "all": "合计",
+    "collectives": "集合通信",
+    "collectives_note": "已公布的 nccl-tests 结果，1 MiB 起；取过常数的行不计。+ 为有门槛的扫描。",
+    "quoted_note": "维护者常引用的总线带宽，GB/s。"
+    "凡属目录中标为实测、而非由第一性原理得出者，不计入。",
+    "quoted_columns": "硬件 | 所印 | 预测 | 超出 | 计入",
     "memory": "内存",
     "memory_layers": "22B 至 1T 的 GPT 每层每芯片激活字节数"
     "（Korthikanti 等 2022，arXiv 2205.05198，表 2），模型对照公式：",
@@ -136,6 +152,7 @@ _ZH = {
     "out_columns": "行数 | 来源 | 原因",
     "opened": "打开测试表的次数",
     "opened_note": "开发期间手工进行的计分，至今 {count} 次。",
+    "opened_columns": "日期 | 表 | 原因",
     "sources": "所有行及其来源见 `accuracy/data/`。",
 }
 

@@ -17,8 +17,8 @@ from accuracy.report import Report, build
 from accuracy.words import WORDS, Language
 
 NAMES = (
-    "table_median", "pooled", "within", "lookup", "coverage", "regret", "ordered", "layers",
-    "ran", "peaks",
+    "table_median", "pooled", "within", "lookup", "coverage", "regret", "ordered", "sweeps",
+    "quoted", "layers", "ran", "peaks",
 )  # fmt: skip
 
 
