@@ -34,7 +34,7 @@ _TABLES: Final[dict[str, type]] = {
 DESCRIBED: Final = ("chip", "link", "system")
 """What a user may describe in a file of their own, and ``artery catalog schema`` describes."""
 
-_IDENTITY: Final = ("name", "title")
+_IDENTITY: Final = ("name", "title", "version")
 
 
 @dataclass(frozen=True, slots=True)
