@@ -28,10 +28,8 @@ _NOT_ADDED_BY_SWITCHES: Final = frozenset({"int8", "uint8", "fp8_e4m3", "fp8_e5m
 MOST_ROWS: Final = 4096
 """Assumed: more sizes than anyone reads; a slip of the pen above."""
 
-Note = Literal[
-    "alone", "average", "two_nodes", "above_link", "best_differs", "part_filled", "assumed",
-    "torus_shape",
-]  # fmt: skip
+Note = Literal["alone", "average", "two_nodes", "above_link", "best_differs", "part_filled"]
+"""What has to be said about the rows; the renderer has the words."""
 
 
 @dataclass(frozen=True, slots=True)

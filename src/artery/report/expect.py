@@ -142,7 +142,7 @@ def _foot(answer: ExpectAnswer, word: Mapping[str, str]) -> Iterable[str]:
         line = word["interval"].format(low=low, high=high)
         if answer.limit is not None:
             tier = next(tier for tier in answer.system.tiers if tier.name == answer.limit)
-            line += "; " + word["limit"].format(tier=tier.name, link=tier.link.name)
+            line += word["and"] + word["limit"].format(tier=tier.name, link=tier.link.name)
         yield line
     for note in answer.notes:
         yield word[note].format(**_figures(answer, word, note))

@@ -10,6 +10,7 @@ from artery.report.words import Language
 _EN = {
     "title": "{collective} on {system}: {ranks} rank(s) on {nodes} node(s), {library} {version}",
     "interval": "80 % interval of the largest size: {low} to {high}",
+    "and": "; ",
     "limit": "bounded by {tier} ({link})",
     "best": "fastest known algorithm, where it is faster",
     "alone": "One rank: there is nobody to exchange data with, so it costs nothing.",
@@ -28,6 +29,7 @@ _EN = {
 _ZH = {
     "title": "{system} 上的 {collective}：{nodes} 个节点共 {ranks} 个 rank，{library} {version}",
     "interval": "最大消息的 80 % 区间：{low} 至 {high}",
+    "and": "；",
     "limit": "受限于 {tier}（{link}）",
     "best": "已知最快的算法（仅列出更快之处）",
     "alone": "只有一个 rank：没有交换对象，因此不花时间。",
