@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from artery.catalog import chip, link, names
+from artery.catalog import chip, link, names, system
 from artery.catalog.loader import KINDS, over_base, resolve
 from artery.catalog.sourced import Sourced
 from artery.errors import InputError, UnknownNameError
@@ -82,3 +82,8 @@ def test_reading_a_chip_loads_neither_numpy_nor_pydantic() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_alias_of_a_chip_is_noted_where_the_chip_is_the_system() -> None:
+    assert system("h100").warnings == ('"h100" is taken as h100-sxm',)
+    assert system("h100-sxm").warnings == ()

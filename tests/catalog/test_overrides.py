@@ -70,7 +70,7 @@ def test_values_are_read_as_toml_and_else_as_text() -> None:
         ("memory.bandwidth.x=1", "no table"),
         ("memory[0]=1", "unknown field"),
         ("memry.bandwidth=4 TB/s", 'did you mean "memory"'),
-        ("memory.bandwith=4 TB/s", 'did you mean "bandwidth"'),
+        ("memory.bandwdth=4 TB/s", 'did you mean "bandwidth"'),
         ("memory.bandwidth=4", "needs a unit"),
         ("memory.bandwidth=4 GiB", "B/s"),
         ("memory.bandwidth=-4 TB/s", "negative"),

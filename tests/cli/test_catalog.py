@@ -64,7 +64,7 @@ def test_it_checks_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         (["list"], 2, "KIND"),
         (["show"], 2, "NAME"),
         (["schema"], 2, "chip, link or system"),
-        (["shwo", "h100"], 2, "show"),
+        (["shov", "h100"], 2, "show"),
         (["show", "h100", "more"], 2, "more"),
     ],
 )

@@ -89,7 +89,9 @@ def _of_one_chip(wanted: Spec, chip_overrides: Sequence[str], own: Sequence[str]
             )
         )
     chip = chip_of(wanted.name, chip_overrides)
-    return replace(lone_chip(chip), provenance=_provenance_of(chip))
+    note = resolve("chips", wanted.name).note
+    alone = replace(lone_chip(chip), provenance=_provenance_of(chip))
+    return replace(alone, warnings=(note, *alone.warnings)) if note else alone
 
 
 def _provenance_of(chip: Chip) -> dict[str, Source]:
