@@ -11,13 +11,13 @@ from artery.catalog.chips import build as build_chip
 from artery.catalog.door import is_path, json_schema, read
 from artery.catalog.libraries import LibraryTable
 from artery.catalog.loader import KINDS, SINGULAR, Resolved, aliases, entry, names, resolve
-from artery.catalog.profiles import ProfileTable
 from artery.catalog.schema import ChipTable, LinkTable
 from artery.catalog.sourced import Path, Sourced, dotted, leaves
 from artery.catalog.structure import field_types, fill, unit_at
 from artery.catalog.syntax import read_document
 from artery.catalog.system_schema import SystemTable
 from artery.core.chip import Chip
+from artery.core.profile import Profile
 from artery.core.source import Confidence, Source
 from artery.errors import InputError, Problem, UnknownNameError, did_you_mean, nearest
 from artery.units import Unit, show_bytes, show_count, show_flops, show_power, show_rate, show_time
@@ -26,7 +26,7 @@ _TABLES: Final[dict[str, type]] = {
     "chips": ChipTable,
     "links": LinkTable,
     "systems": SystemTable,
-    "profiles": ProfileTable,
+    "profiles": Profile,
     "libraries": LibraryTable,
 }
 """The dataclass of each kind's file; a model's file depends on its family."""

@@ -7,40 +7,12 @@ the tables whose rows they were fitted on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cache
-from typing import Annotated
 
 from artery.catalog.loader import entry, resolve
 from artery.catalog.structure import fill
 from artery.core.profile import Profile
-from artery.units import Unit
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileTable:
-    """A profile's file; see :class:`artery.core.profile.Profile` for the meaning of each."""
-
-    name: str
-    as_of: str
-    description: str
-    attention: str
-    zero: int
-    optimizer: str
-    grad_dtype: str
-    traffic: float
-    kernels: float
-    overlap: Mapping[str, float]
-    contention: float
-    host: Annotated[float, Unit("s")]
-    straggler: float
-    logit_bytes: float
-    reserve: float
-    context: Annotated[float, Unit("B")]
-    fused_accumulation: bool = False
-    shard_keeps_parameters: bool = False
-    calibrated_on: tuple[str, ...] = ()
 
 
 @cache
@@ -50,6 +22,4 @@ def profile(name: str) -> Profile:
     Raises :class:`artery.errors.UnknownNameError` with the nearest names.
     """
     sourced = entry("profiles", resolve("profiles", name).name)
-    table = fill(ProfileTable, sourced.values)
-    fields = {key: getattr(table, key) for key in ProfileTable.__dataclass_fields__}
-    return Profile(**fields, provenance=sourced.provenance)
+    return replace(fill(Profile, sourced.values), provenance=sourced.provenance)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from artery.core.source import Provenance
+from artery.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,12 @@ class Profile:
     ``contention`` is the share of hidden communication that still slows compute;
     ``host`` is host seconds per layer, micro-batch and pass (the launch floor).
     ``straggler`` is the relative slow-down per doubling of the nodes, as the slowest of many
-    sets the pace. ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory lost to
-    fragmentation and ``context`` the bytes held by driver, libraries and communicators.
+    sets the pace. ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory
+    lost to fragmentation and ``context`` the bytes held by driver, libraries and communicators.
     ``fused_accumulation`` says that weight gradients are added inside the matrix product instead
-    of by a pass of their own. ``shard_keeps_parameters`` says that FSDP leaves parameters gathered between forward and
-    backward when pipelined; ``zero`` and ``attention`` are the framework's defaults.
+    of by a pass of their own. ``shard_keeps_parameters`` says that FSDP leaves parameters
+    gathered between forward and backward when pipelined; ``zero`` and ``attention`` are the
+    framework's defaults.
     """
 
     name: str
@@ -36,11 +39,11 @@ class Profile:
     kernels: float
     overlap: Mapping[str, float]
     contention: float
-    host: float
+    host: Annotated[float, Unit("s")]
     straggler: float
     logit_bytes: float
     reserve: float
-    context: float
+    context: Annotated[float, Unit("B")]
     fused_accumulation: bool = False
     shard_keeps_parameters: bool = False
     calibrated_on: tuple[str, ...] = ()
