@@ -12,7 +12,10 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parent.parent
 
-PAGES: Final[dict[str, str]] = {}
+PAGES: Final[dict[str, str]] = {
+    "docs/article.md": "docs_build.article:english",
+    "docs/article.zh.md": "docs_build.article:chinese",
+}
 """Path from the root of the repository to ``module:function``, which takes nothing."""
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 Verdict = Literal["right", "imprecise", "wrong", "unsupported"]
 State = Literal["works", "planned", "fact"]
+Show = Literal["decimal", "years", "scientific"]
 
 _FIGURE: Final = re.compile(r"\{([\w-]+)\.(\w+)\}")
 """``{stop.figure}`` in a text."""
@@ -55,14 +56,15 @@ class Item:
 class FigureText:
     """What a figure of a stop is called, its unit, and what the article says instead.
 
-    ``decimal`` shows bytes with decimal prefixes, as the article counts them.
+    ``show`` asks for ``decimal`` prefixes of bytes, as the article counts them, for ``years`` of
+    a long time, or for ``scientific`` notation; by default the unit decides.
     """
 
     name: str
     unit: str
     label: Text
     claimed: float | None = None
-    decimal: bool = False
+    show: Show | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _stop(table: Mapping[str, Any]) -> StopText:
                 figure["unit"],
                 Text(figure["en"], figure["zh"]),
                 figure.get("claimed"),
-                figure.get("decimal", False),
+                figure.get("show"),
             )
             for name, figure in table["figures"].items()
         ),

@@ -107,6 +107,23 @@ def links() -> Figures:
         "nvlink": _all_reduce("dgx-a100:2", gradient),
         "ethernet": ethernet,
         "slower": ethernet / pcie,
+        "staged": _all_reduce("rtx3090x2:2", gradient),
+    }
+
+
+def dgx_1() -> Figures:
+    """Eight V100 in a box."""
+    nvlink = next(port for port in chip("v100").ports if port.kind == "nvlink")
+    direction = nvlink.count * nvlink.bandwidth
+    rows = expect("all_reduce", "dgx-1v:8", sizes=[256 * 2**20]).rows
+    answer = scale("resnet50", "dgx-1v", [1, 8], dtype="fp32", global_batch=2048, zero=0, pp=1,
+                   explained=False)  # fmt: skip
+    return {
+        "both_ways": 2 * direction,
+        "direction": direction,
+        "over_pcie": direction / link("pcie3x16").bandwidth,
+        "busbw": rows[0].speed.busbw,
+        "speedup": _speedups(answer, "weak")[8],
     }
 
 
@@ -190,6 +207,9 @@ def infiniband() -> Figures:
     return {
         "adapter": hdr.latency,
         "two_nodes": _all_reduce("dgx-a100:16", 8),
+        "tcp": _all_reduce("ethernet-10g:2", 8),
+        "ib_1g": _all_reduce("dgx-h100:16", 2**30),
+        "roce_1g": _all_reduce("hgx-h100-roce:16", 2**30),
         "hdr": hdr.bandwidth,
         "hdr_bytes": hdr.bandwidth,
         "ndr": link("ib-ndr").bandwidth,
@@ -289,6 +309,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "does-it-fit": does_it_fit,
     "memory": memory,
     "links": links,
+    "dgx-1": dgx_1,
     "wiring": wiring,
     "amdahl": amdahl,
     "falling": falling,

@@ -106,6 +106,9 @@ def _figure(text: FigureText, value: float) -> Figure:
     return Figure(text.name, text.label, value, text.unit, text.claimed, shown, claimed)
 
 
+JULIAN_YEAR = 365.25 * 86400
+"""Seconds of a year (symbol a) as astronomers count it."""
+
 _SHOW = {
     "s": show_time,
     "B": show_bytes,
@@ -119,8 +122,13 @@ _SHOW = {
 
 def show_figure(value: float, text: FigureText) -> str:
     """Return a figure's value for people: factors with two decimals, counts in full."""
-    if text.decimal:
-        return f"{show_count(value)}B"
+    match text.show:
+        case "decimal":
+            return f"{show_count(value)}B"
+        case "years":
+            return f"{value / JULIAN_YEAR:,.0f} a"
+        case "scientific":
+            return f"{value:.2g} {text.unit}"
     if text.unit == "x":
         return f"{value:,.2f}"
     if text.unit == "1":
