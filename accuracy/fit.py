@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -73,7 +74,8 @@ def _profile(field: str, names: Sequence[str] | None = None) -> Change:
     def change(chip: Chip, known: Profile, value: float) -> tuple[Chip, Profile]:
         if names is not None and known.name not in names:
             return chip, known
-        return chip, replace(known, **{field: value})
+        one: dict[str, Any] = {field: value}
+        return chip, replace(known, **one)
 
     return change
 
@@ -132,7 +134,7 @@ def fitted(rows: Sequence[Row]) -> Mapping[str, float]:
     bounds = (np.array([c.low for c in CONSTANTS]), np.array([c.high for c in CONSTANTS]))
 
     def residuals(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[float]:
-        errors = [np.log(seconds(row, values) / row.seconds) / ROW_SPREAD for row in rows]
+        errors = [np.log(seconds(row, values.tolist()) / row.seconds) / ROW_SPREAD for row in rows]
         prior = (values / start - 1.0) / PRIOR_SPREAD
         return [*errors, *prior]
 

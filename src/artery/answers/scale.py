@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer, PlanResult
-from artery.catalog.systems import parse_spec
+from artery.catalog.system_spec import parse_spec
 from artery.cloud.failures import RSC_1, FailureRate
 from artery.errors import InputError, UsageError
 

@@ -193,7 +193,7 @@ def _straggler(parts: Mapping[str, Floats], job: Job) -> Floats:
 
 _MEANING = {
     "compute": "micro-batches · (matrix products + attention) on the slowest stage",
-    "memory_bound": "micro-batches · (elementwise work + gradient accumulation) on the slowest stage",
+    "memory_bound": "micro-batches · (elementwise work + gradient accumulation), slowest stage",
     "tp": "micro-batches · exposed tensor-parallel collectives",
     "pp": "sends between stages that nothing hides, and those that fill the pipeline",
     "cp": "micro-batches · exposed exchange of keys and values",

@@ -154,8 +154,11 @@ def _activations(job: Job, stage: EndStage) -> Floats:
 
 
 def _gathered_rows(job: Job) -> Floats:
-    """Bytes of the whole rows that sequence parallelism gathers before a block and scatters
-    after it: input and output, rows·width each (Korthikanti 2022, figure 5)."""
+    """Return the bytes of the whole rows around a block under sequence parallelism.
+
+    They are gathered before it and scattered after it: input and output, rows·width each
+    (Korthikanti 2022, figure 5).
+    """
     plans = job.plans
     whole = plans.rows * max((part.boundary for part in job.workload.layers), default=0)
     parallel = (plans.sequence_parallel == 1) & (plans.tp > 1)
