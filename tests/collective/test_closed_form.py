@@ -279,3 +279,16 @@ def test_any_number_of_ranks_has_a_finite_price(ranks: int) -> None:
         found = seconds(pricer, collective, 2.0**20, ranks)
         assert np.isfinite(found)
         assert (found > 0) == (ranks > 1)
+
+
+def test_strided_groups_of_a_torus_use_the_dimensions_they_fill() -> None:
+    # 4x4x8, every fourth chip: a group fills the second and third dimension, four links.
+    pricer = ClosedForm(torus((4, 4, 8), 100e9), replace(LIBRARY, name="ici"))
+    found = seconds(pricer, "all_gather", LARGE, 32, 4, concurrent=True)
+    assert found == pytest.approx((31 / 32) * LARGE / 400e9, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["halving_doubling", "HalvingDoubling", "halving-doubling"])
+def test_algorithms_go_by_several_spellings(name: str) -> None:
+    quote = ClosedForm(cluster(8), LIBRARY, name).quote(demand("all_reduce", 1e6, 8))
+    assert quote.algorithm == ("HalvingDoubling",)

@@ -92,6 +92,7 @@ def gather(
     node = spreads[0]
     inner = _inner_tier(system, node, stride)
     tiers = inner_tiers(system)
+    dims = _dims(system, ranks, stride)
     emptiest = [spread.fewest for spread in spreads]
     capacity = _capacities(system, library, spreads, emptiest, concurrent=concurrent)
     fullest = [spread.fullest for spread in spreads]
@@ -106,7 +107,11 @@ def gather(
         fullest=node.fullest,
         fewest=node.fewest,
         inner=inner,
-        inner_rate=_inner_rate(system, inner, node, stride, concurrent=concurrent),
+        inner_rate=np.where(
+            (stride > 1) & (dims.prod(axis=0) == ranks) & (ranks > 1) & _is_torus(system),
+            _box_rate(system, dims),
+            _inner_rate(system, inner, node, stride, concurrent=concurrent),
+        ),
         pair_rate=_by_tier(system, inner, [t.pair * t.link.efficiency for t in system.tiers]),
         outer=np.where(outside, tightest + tiers, -1),
         node_rate=np.where(outside, node_rate, np.inf),
@@ -119,7 +124,7 @@ def gather(
         in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
         sharp=_sharp(spreads, network),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
-        dims=_dims(system, ranks, stride),
+        dims=dims,
     )
 
 
@@ -234,3 +239,26 @@ def _dims(system: System, ranks: Ints, stride: Ints) -> Floats:
         extents[axis] = np.clip(np.ceil(np.minimum(reach, size) / gap), 1.0, size)
         below = below * size
     return extents
+
+
+def _is_torus(system: System) -> bool:
+    return any(tier.kind == "torus" for tier in system.tiers)
+
+
+def _box_rate(system: System, dims: Floats) -> Floats:
+    """Return B/s per chip of the rings over a block of a torus that reaches along ``dims``.
+
+    A dimension that is filled and closed gives rings both ways round, an open or partly filled
+    one a line there and back. Whether dimensions are closed follows from what a chip can send.
+    """
+    rate = np.zeros(dims.shape[1])
+    for tier in system.tiers:
+        if tier.kind == "torus":
+            long = sum(size > 2 for size in tier.dims)
+            short = sum(size == 2 for size in tier.dims)
+            closed = tier.bandwidth > tier.link.bandwidth * (long + short) * (1 + 1e-9)
+            for extent, size in zip(dims, tier.dims, strict=True):
+                links = np.where((extent == size) & closed & (size > 2), 2.0, 1.0)
+                rate += np.where(extent > 1, links, 0.0) * tier.link.bandwidth
+            rate *= tier.link.efficiency
+    return rate

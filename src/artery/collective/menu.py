@@ -11,7 +11,7 @@ RCCL: ring and tree. gloo: ring and halving-doubling. XLA on TPUs: by dimension 
 
 from __future__ import annotations
 
-from artery.collective.algorithms import serving
+from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.library import Library, release
 from artery.core.pricing import Collective
 from artery.errors import UnknownNameError, UsageError
@@ -37,9 +37,9 @@ def menu(library: Library, collective: Collective, algorithm: str = "auto") -> t
     """Return the names of the algorithms to take the fastest of.
 
     ``auto`` is the menu of ``library`` at its version, ``best`` everything that is implemented;
-    any other name stands for itself. Raises :class:`artery.errors.UnknownNameError` for a name
-    that is no algorithm and :class:`artery.errors.UsageError` for one that does not do
-    ``collective``.
+    any other name stands for itself (``nvls_tree``, ``NVLSTree`` and ``nvls-tree`` alike).
+    Raises :class:`artery.errors.UnknownNameError` for a name that is no algorithm and
+    :class:`artery.errors.UsageError` for one that does not do ``collective``.
     """
     able = serving(collective)
     if algorithm == "best":
@@ -49,16 +49,19 @@ def menu(library: Library, collective: Collective, algorithm: str = "auto") -> t
         return tuple(
             name for name in able if name in since and release(since[name]) <= library.release
         )
-    if algorithm not in able:
-        _refuse(algorithm, collective, able)
-    return (algorithm,)
-
-
-def _refuse(algorithm: str, collective: Collective, able: tuple[str, ...]) -> None:
-    from artery.collective.algorithms import ALGORITHMS
-
-    if algorithm not in ALGORITHMS:
+    name = _BY_LETTERS.get(_letters(algorithm))
+    if name is None:
         raise UnknownNameError("algorithm", algorithm, ("auto", "best", *ALGORITHMS))
-    raise UsageError(
-        f"{algorithm} does not do {collective}; use auto, best or one of {', '.join(able)}"
-    )
+    if name not in able:
+        raise UsageError(
+            f"{algorithm} does not do {collective}; use auto, best or one of {', '.join(able)}"
+        )
+    return (name,)
+
+
+def _letters(name: str) -> str:
+    """Return ``name`` without case, hyphens and underscores."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+_BY_LETTERS = {_letters(name): name for name in ALGORITHMS}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
@@ -55,6 +56,7 @@ def packed(chips: int) -> Placement:
     return place
 
 
+@lru_cache(maxsize=1 << 16)
 def _straddling(
     ranks: int, stride: int, domain: int, chips: int, every: bool
 ) -> tuple[float, float, float]:
