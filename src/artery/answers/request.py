@@ -186,7 +186,8 @@ def _attention(request: Request, known: Profile, warnings: list[str]) -> str:
         for kind in ATTENTION
         if kind in has and ATTENTION.index(kind) <= ATTENTION.index(wanted)
     ]
-    warnings.append(f"{known.name} would use {wanted}; {request.system.chip.name} has {order[-1]}")
+    if order[-1] == "eager":
+        warnings.append(f"no fused attention kernel is known for {request.system.chip.name}")
     return order[-1]
 
 

@@ -16,7 +16,6 @@ from artery.catalog.system_schema import (
     TorusTable,
 )
 from artery.node.graph import MOST_CHIPS
-from artery.node.nvl72 import TRAYS
 
 MOST_CHIPS_IN_A_NODE = 1024
 """Assumed: beyond any scale-up domain built or announced; a slip of the pen above."""
@@ -140,7 +139,7 @@ def _nesting(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
             yield Complaint(
                 path, "nothing", "only the last tier may hold all nodes", "say how many"
             )
-    domain = TRAYS if node.kind == "nvl72" else 1
+    domain = node.trays if node.kind == "nvl72" else 1
     for index, (inner, outer) in enumerate(pairwise([domain, *sizes])):
         if inner is None or outer is None or inner < 1:
             continue

@@ -47,7 +47,7 @@ def scale_up(node: NodeTable, links: Links) -> ScaleUp:
     if host is not None and node.kind == "cube-mesh":
         return cube_mesh(link, host, link.latency)
     if node.kind == "nvl72":
-        return nvl72(link, link.latency, host)
+        return nvl72(link, link.latency, host, node.trays)
     if node.kind == "full-mesh":
         return full_mesh(node.chips, link, link.latency, host)
     return nvswitch(

@@ -7,18 +7,27 @@ from artery.node.nvswitch import nvswitch
 from artery.node.pcie_tree import Host
 from artery.node.scale_up import ScaleUp
 
-CHIPS = 72
 TRAYS = 18
+CHIPS_PER_TRAY = 4
 SWITCHES = 18
 """NVSwitch chips of the rack: nine switch trays of two; each chip has one link to each of them
 (NVIDIA GB200 NVL72 description, 2024)."""
 
 
-def nvl72(nvlink: Link, latency: float, host: Host | None = None) -> ScaleUp:
+def nvl72(
+    nvlink: Link, latency: float, host: Host | None = None, trays: int = TRAYS
+) -> ScaleUp:
     """Return the rack as one domain; the switches add (NVLink SHARP), and a tray is a node.
 
-    ``nvlink`` is all 18 links of a chip together, ``latency`` one way in seconds.
+    ``nvlink`` is all 18 links of a chip together, ``latency`` one way in seconds;
+    ``trays`` are those of the rack that the job uses.
     """
     return nvswitch(
-        CHIPS, nvlink, latency, switches=SWITCHES, nodes=TRAYS, reduction="nvls", host=host
+        CHIPS_PER_TRAY * trays,
+        nvlink,
+        latency,
+        switches=SWITCHES,
+        nodes=trays,
+        reduction="nvls",
+        host=host,
     )
