@@ -53,8 +53,8 @@ def _step(report: Report) -> list[Gate]:
         Gate(
             "coverage",
             f"{percent(low)} to {percent(high)}",
-            percent(head.covered),
-            low <= head.covered <= high,
+            percent(report.covered),
+            low <= report.covered <= high,
         ),
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from accuracy.collectives import SWEEP_FROM, SWEEPS, Quoted, Timed
-from accuracy.constants import Constant, fitted_ids
+from accuracy.constants import Constant
 from accuracy.gates import gates, percent, titan_peaks
 from accuracy.recipes import Recipe
 from accuracy.report import Report
@@ -90,7 +90,7 @@ def _summary(name: str, rows: Sequence[Compared]) -> tuple[str, ...]:
         name,
         str(found.count),
         *(percent(value) for value in shares),
-        f"{100 * found.bias:+.1f} %",
+        signed(found.bias),
         *(f"{100 * value:.0f} %" for value in more),
     )
 
@@ -129,14 +129,13 @@ def _collectives(report: Report, language: Language) -> Lines:
 def _quoted(one: Quoted, language: Language) -> tuple[str, ...]:
     ends = sorted({f"{end / 1e9:.4g}" for end in (one.low, one.high)}, key=float)
     counts = WORDS[language]["yes"] if one.counted else one.reason
-    miss = f"{100 * one.miss:+.1f} %" if one.miss else "0.0 %"
-    return (one.hardware, " - ".join(ends), f"{one.predicted / 1e9:.1f}", miss, counts)
+    return (one.hardware, " - ".join(ends), f"{one.predicted / 1e9:.1f}", signed(one.miss), counts)
 
 
 def _memory(report: Report, language: Language) -> Lines:
     words = WORDS[language]
     layers = [
-        (c.model, c.variant.name, c.variant.formula, f"{c.formula / MIB:.1f}", percent(c.signed))
+        (c.model, c.variant.name, c.variant.formula, f"{c.formula / MIB:.1f}", signed(c.signed))
         for c in report.layers
     ]
     unfit = [one.row.id for one in report.ran if one.fits == "no"]
@@ -156,7 +155,7 @@ def _peaks(report: Report, language: Language) -> Lines:
             p.row.id,
             f"{p.measured / GIB:.1f}",
             f"{p.predicted / GIB:.1f}",
-            f"{100 * p.signed:+.1f} %",
+            signed(p.signed),
         )
         for p in titan_peaks(report.peaks)
     ]
@@ -168,7 +167,7 @@ def _peaks(report: Report, language: Language) -> Lines:
             count=len(bloom),
             median=percent(median(errors)),
             p90=percent(quantile(errors, 0.9)),
-            bias=f"{100 * fmean(bloom):+.1f} %",
+            bias=signed(fmean(bloom)),
         )
         lines += ["", text]
     return lines
@@ -176,23 +175,24 @@ def _peaks(report: Report, language: Language) -> Lines:
 
 def _fit(report: Report, language: Language) -> Lines:
     words = WORDS[language]
-    lines = [f"## {words['fit']}", ""]
-    if not report.constants:
-        return [*lines, words["fit_none"]]
-    note = words["fit_note"].format(
-        constants=len(report.constants),
-        rows=len(fitted_ids(report.constants)),
-        tables=len(report.fitted),
-    )
-    body = [_constant(one, language) for one in report.constants]
-    ids = ", ".join(f"`{name}`" for name in sorted(fitted_ids(report.constants)))
-    table = _table(words["fit_columns"].split(" | "), body)
-    return [*lines, note, "", *table, "", words["fit_rows"].format(ids=ids)]
+    fit = report.fit
+    counts = {"constants": len(fit.constants), "rows": len(fit.rows), "tables": len(report.fitted)}
+    body = [_constant(one, language) for one in fit.constants]
+    ids = ", ".join(f"`{name}`" for name in fit.rows)
+    return [
+        f"## {words['fit']}",
+        "",
+        words["fit_note"].format(**counts),
+        "",
+        *_table(words["fit_columns"].split(" | "), body),
+        "",
+        words["fit_rows"].format(ids=ids or "-"),
+    ]
 
 
 def _constant(one: Constant, language: Language) -> tuple[str, ...]:
     meaning = one.meaning if language == "en" else one.meaning_zh
-    return (one.name, f"{one.value:g}", meaning, f"`{one.place}`", str(len(one.rows)))
+    return (one.name, f"{one.value:g}", meaning, ", ".join(f"`{p}`" for p in one.places))
 
 
 def _rules(rows: Iterable[Row], language: Language) -> Lines:
@@ -229,6 +229,12 @@ def _opened(language: Language) -> Lines:
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in log]
     table = _table(words["opened_columns"].split(" | "), rows)
     return [f"## {words['opened']}", "", note, "", *table]
+
+
+def signed(value: float) -> str:
+    """Return a fraction as a percentage with its sign; nothing is "-0.0 %"."""
+    text = f"{100 * value:+.1f}"
+    return "0.0 %" if float(text) == 0.0 else f"{text} %"
 
 
 def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> Lines:

@@ -129,7 +129,6 @@ class Headline:
     table_median_mean: float
     pooled_mean: float
     within_loose: float
-    covered: float
     lookup_mean: float
 
 
@@ -142,7 +141,6 @@ def headline(rows: Sequence[Scored]) -> Headline:
         table_median_mean=fmean(median(row.error for row in group) for group in tables.values()),
         pooled_mean=fmean(row.error for row in rows),
         within_loose=share(row.error <= LOOSE for row in rows),
-        covered=share(row.covered for row in rows),
         lookup_mean=fmean(lookup_errors(rows)),
     )
 

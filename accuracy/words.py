@@ -29,7 +29,7 @@ _EN = {
     "lookup": "mean error is below that of a lookup of one constant per chip and table",
     "lookup_note": "The lookup's constant is the best one for these very rows, so the comparison "
     "favours the lookup.",
-    "coverage": "rows inside their 80 % interval",
+    "coverage": "unfitted rows of the set inside their 80 % interval",
     "regret": "mean regret of the model's pick, against half of a random pick's",
     "ordered": "pairs over 5 % apart that are ordered right",
     "sweeps": "largest median error of one-node all-reduce sweeps, from 1 MiB up",
@@ -69,13 +69,13 @@ _EN = {
     "peak_bloom": "BLOOM's layout sweep, {count} rows: median error {median}, p90 {p90}, "
     "bias {bias}.",
     "fit": "What was fitted",
-    "fit_none": "Nothing.",
     "fit_note": "{constants} constants (at most 12) on {rows} rows (at most 40) of {tables} "
     "tables (at most 3).",
-    "fit_columns": "constant | value | meaning | where | rows",
+    "fit_columns": "constant | value | meaning | where in the catalog",
     "fit_rows": "Fitted rows: {ids}.",
     "rules": "How rows become plans",
-    "rules_note": "Written from inputs, papers and public scripts before any result was seen. "
+    "rules_note": "Written from inputs, papers and public scripts before any result was seen; what "
+    "was changed after that is in the log below. "
     "What is not published is assumed, and the other plausible values widen the interval.",
     "rule_columns": "table | rows | system | profile | open fields | rule",
     "out": "Rows that are not scored",
@@ -105,7 +105,7 @@ _ZH = {
     "within": "误差在 12 % 以内的行",
     "lookup": "误差均值低于“每芯片每表一个常数”的查表法",
     "lookup_note": "查表法的常数取自这些行本身的最优值，因此比较偏袒查表法。",
-    "coverage": "落在 80 % 区间内的行",
+    "coverage": "未参与拟合的行落在 80 % 区间内者",
     "regret": "模型所选方案的平均遗憾，对照随机选择的一半",
     "ordered": "相差超过 5 % 的方案对中排序正确者",
     "sweeps": "单节点 all-reduce 扫描（1 MiB 起）误差中位数的最大值",
@@ -140,12 +140,12 @@ _ZH = {
     "peak_columns": "行 | 公布 GiB | 预测 GiB | 误差",
     "peak_bloom": "BLOOM 布局扫描，{count} 行：误差中位 {median}，p90 {p90}，偏差 {bias}。",
     "fit": "拟合了什么",
-    "fit_none": "没有。",
     "fit_note": "{constants} 个常数（至多 12），{rows} 行（至多 40），{tables} 张表（至多 3）。",
-    "fit_columns": "常数 | 值 | 含义 | 所在 | 行",
+    "fit_columns": "常数 | 值 | 含义 | 在目录中的位置",
     "fit_rows": "拟合所用的行：{ids}。",
     "rules": "行如何变成方案",
-    "rules_note": "在看到任何结果之前，依输入、论文与公开脚本写下。未公布者取假定值，"
+    "rules_note": "在看到任何结果之前，依输入、论文与公开脚本写下；其后的改动见下方记录。"
+    "未公布者取假定值，"
     "其余合理取值用来放宽区间。",
     "rule_columns": "表 | 行数 | 系统 | 框架配置 | 未公布项 | 规则",
     "out": "未计分的行",

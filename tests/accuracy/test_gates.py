@@ -5,16 +5,21 @@ A failure here is no bug of the harness: either the model changed, or a claim no
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+import artery.catalog
 from accuracy.__main__ import DOCS
-from accuracy.constants import MOST_CONSTANTS, MOST_ROWS, MOST_TABLES, fitted_ids
+from accuracy.constants import MOST_CONSTANTS, MOST_ROWS, MOST_TABLES, Constant, read_fit
 from accuracy.gates import Gate, gates
 from accuracy.page import page
 from accuracy.report import Report, build
 from accuracy.words import WORDS, Language
+
+CATALOG = Path(artery.catalog.__file__).parent / "data"
 
 NAMES = (
     "table_median", "pooled", "within", "lookup", "coverage", "regret", "ordered", "sweeps",
@@ -44,14 +49,26 @@ def test_no_claim_is_left_out() -> None:
 
 def test_few_constants_were_fitted_on_few_rows_of_few_tables() -> None:
     found = report()
-    assert 0 < len(found.constants) <= MOST_CONSTANTS
-    assert len(fitted_ids(found.constants)) <= MOST_ROWS
+    assert 0 < len(found.fit.constants) <= MOST_CONSTANTS
+    assert len(set(found.fit.rows)) <= MOST_ROWS
     assert len(found.fitted) <= MOST_TABLES
 
 
 def test_fitted_rows_are_rows_of_the_set() -> None:
     step = {one.id for one in report().step}
-    assert fitted_ids(report().constants) <= step
+    assert set(report().fit.rows) <= step
+
+
+@pytest.mark.parametrize("constant", read_fit().constants, ids=lambda constant: constant.name)
+def test_the_catalog_holds_the_fitted_value(constant: Constant) -> None:
+    assert constant.places
+    for place in constant.places:
+        file, _, field = place.partition(":")
+        value: object = tomllib.loads((CATALOG / file).read_text(encoding="utf-8"))
+        for key in field.split("."):
+            assert isinstance(value, dict)
+            value = value[key]
+        assert (value[0] if isinstance(value, list) else value) == constant.value, place
 
 
 @pytest.mark.parametrize(("language", "name"), [("en", "accuracy.md"), ("zh", "accuracy.zh.md")])

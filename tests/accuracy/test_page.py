@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accuracy.constants import Constant, fitted_tables, read_constants
+from accuracy.constants import Constant, Fit, read_fit
 from accuracy.gates import Gate, gates
 from accuracy.page import page
 from accuracy.predict import Prediction
@@ -22,7 +22,9 @@ from artery.core.workload import Workload
 
 ROWS = {(r.workload, r.system, r.profile, r.plans): r.seconds for r in read_rows()[0]}
 
-FITTED = Constant("one", "step/x.py", 0.5, "meaning", "含义", ("sc21-t1-1.7B", "sc21-t1-3.6B"))
+FITTED = Fit(
+    (Constant("one", ("x.toml:y",), 0.5, "meaning", "含义"),), ("sc21-t1-1.7B", "sc21-t1-3.6B")
+)
 
 
 def knowing(
@@ -36,8 +38,8 @@ def knowing(
 
 
 @cache
-def report(*constants: Constant) -> Report:
-    return build(knowing, constants)
+def report(fit: Fit | None = None) -> Report:
+    return build(knowing, fit or Fit())
 
 
 def verdicts(found: Report) -> dict[str, Gate]:
@@ -81,7 +83,7 @@ def test_tables_with_a_fitted_row_are_apart() -> None:
 
 def test_a_fitted_row_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(ValueError, match="not-a-row"):
-        fitted_tables([replace(FITTED, rows=("not-a-row",))], read_rows()[0])
+        Fit(rows=("not-a-row",)).tables(read_rows()[0])
 
 
 def test_recalled_rows_are_left_out_of_the_checked_numbers() -> None:
@@ -132,13 +134,19 @@ def test_tables_are_even() -> None:
     assert all(len(width) == 1 for width in widths)
 
 
-def test_constants_inherit_the_rows_of_the_files_head(tmp_path: Path) -> None:
+def test_what_was_fitted_is_read_from_its_file(tmp_path: Path) -> None:
     path = tmp_path / "fit.toml"
     path.write_text(
         'rows = ["a", "b"]\n'
-        '[[constant]]\nname = "x"\nplace = "p"\nvalue = 1.5\nmeaning = "m"\nmeaning_zh = "义"\n'
-        '[[constant]]\nname = "y"\nplace = "p"\nvalue = 2.0\nmeaning = "m"\nmeaning_zh = "义"\n'
-        'rows = ["c"]\n',
+        '[[constant]]\nname = "x"\nplaces = ["p"]\nvalue = 1.5\nmeaning = "m"\nmeaning_zh = "义"\n',
         encoding="utf-8",
     )
-    assert [one.rows for one in read_constants(path)] == [("a", "b"), ("c",)]
+    assert read_fit(path) == Fit((Constant("x", ("p",), 1.5, "m", "义"),), ("a", "b"))
+
+
+def test_coverage_is_of_the_rows_that_nothing_was_fitted_on() -> None:
+    everything = report()
+    narrow = [replace(one, low=2 * one.measured) for one in everything.step]
+    assert not any(one.covered for one in narrow)
+    assert everything.covered == 1.0
+    assert report(FITTED).covered == 1.0
