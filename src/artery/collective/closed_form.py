@@ -1,4 +1,4 @@
-"""``ClosedForm``: the pricer that computes, in microseconds of work for 100,000 demands.
+"""``ClosedForm``: the pricer that computes, 100,000 demands in some ten milliseconds.
 
 For one group every algorithm and protocol is a straight line in the size of the message, so
 the price is the lower envelope of a few lines. The lines are drawn once per distinct (ranks,
