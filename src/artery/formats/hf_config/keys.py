@@ -77,9 +77,10 @@ _HARMLESS = frozenset(
 
 @dataclass(slots=True)
 class _Notebook:
-    """What one reading found: problems, notes and the keys that were asked for."""
+    """What one reading found: problems and where, notes and the keys that were asked for."""
 
     problems: list[Problem] = field(default_factory=list)
+    wrong: set[Path_] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     asked: set[Path_] = field(default_factory=set)
 
@@ -188,7 +189,9 @@ class Keys:
 
     def problem(self, name: str, found: str, rule: str, fix: str) -> None:
         """Note a problem of the value called ``name``."""
-        self.book.problems.append(self.document.problem((*self.path, name), found, rule, fix))
+        path = (*self.path, name)
+        self.book.wrong.add(path)
+        self.book.problems.append(self.document.problem(path, found, rule, fix))
 
     def note(self, text: str) -> None:
         """Say something with every answer about this model."""
@@ -196,8 +199,9 @@ class Keys:
             self.book.notes.append(text)
 
     def divides(self, small: str, part: int, large: str, whole: int) -> None:
-        """Note a problem unless ``part`` divides ``whole``."""
-        if whole % part:
+        """Note a problem unless ``part`` divides ``whole``, or one of them is wrong already."""
+        known = not {(*self.path, small), (*self.path, large)} & self.book.wrong
+        if known and whole % part:
             self.problem(
                 small,
                 f"{part} with {large} = {whole}",
