@@ -11,7 +11,8 @@ import pytest
 
 from artery.core.workload import Attention, Workload
 from artery.formats.hf_config import read
-from tests.formats.configs import COUNTED, LATENT, LLAMA, Config
+from tests.formats.configs import COUNTED
+from tests.formats.decoders import LATENT, LLAMA, Config
 
 
 def written(folder: Path, config: Config, name: str = "config.json") -> Path:

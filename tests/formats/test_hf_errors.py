@@ -15,7 +15,8 @@ from artery.formats.hf_config import read
 from artery.formats.hf_config.document import parse
 from artery.formats.hf_config.families import KNOWN, read_family
 from artery.formats.hf_config.keys import Keys
-from tests.formats.configs import COUNTED, LATENT, LLAMA, Config
+from tests.formats.configs import COUNTED
+from tests.formats.decoders import LATENT, LLAMA, Config
 
 
 def problems(folder: Path, content: str | bytes) -> tuple[Problem, ...]:
@@ -148,7 +149,7 @@ def test_latent_attention_needs_all_its_widths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "field", "near"),
     [
-        ({"model_type": "lama"}, "model_type", "llama"),
+        ({"model_type": "lllama"}, "model_type", "llama"),
         ({"model_type": "qwen_3"}, "model_type", "qwen3"),
         (
             {"model_type": None, "architectures": ["MixtrallForCausalLM"]},
