@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import log
 from typing import Any, Final, Literal
 
+from artery.answers.hardware import resources
+from artery.answers.levers import NUDGE, Situation
 from artery.answers.plan import plan
+from artery.answers.pricing import Pricers
 from artery.answers.result import PlanAnswer, PlanResult
 from artery.catalog.system_spec import parse_spec
 from artery.cloud.failures import RSC_1, FailureRate
@@ -131,7 +135,9 @@ def _asker(model: str, name: str, options: dict[str, Any]) -> _Ask:
     def ask(count: int, batch: int | None) -> PlanAnswer:
         key = (count, batch)
         if key not in known:
-            known[key] = plan(model, f"{name}:{count}", **{**options, "global_batch": batch})
+            known[key] = plan(
+                model, f"{name}:{count}", **{**options, "global_batch": batch, "explained": False}
+            )
         return known[key]
 
     return ask
@@ -162,44 +168,49 @@ def _point(ask: _Ask, mode: Mode, count: int, batch: int, per_node: int) -> Scal
     if batch < 1:
         return ScalePoint(count, mode, None, None, "less than one sample", "batch", failures)
     try:
-        best = ask(count, batch).plans[0]
+        answer = ask(count, batch)
     except InputError as error:
         rule = error.problems[0].rule
         return ScalePoint(count, mode, batch, None, rule, "batch", failures)
-    exposed = _share(best, _COMMUNICATION)
+    best = answer.plans[0]
     return ScalePoint(
         chips=count,
         mode=mode,
         global_batch=batch,
         result=best,
         reason=None,
-        breaks=_breaks(best, exposed),
+        breaks=_breaks(answer, best),
         failures_per_day=failures,
-        exposed_comm_fraction=exposed,
+        exposed_comm_fraction=_share(best, _COMMUNICATION),
     )
 
 
-def _breaks(best: PlanResult, exposed: float) -> Break:
+def _breaks(answer: PlanAnswer, best: PlanResult) -> Break:
     """Name what holds a plan back: memory, else communication or the bubble if they matter.
 
-    Communication waits for bandwidth if more of it would help with at least half of what is
-    exposed (minus d log time / d log bandwidth, summed over the network), else for latency.
+    Communication waits for bandwidth if more of it, everywhere in the network, would help with
+    at least half of what is exposed (minus d log time / d log bandwidth), else for latency.
     """
     if best.fits == "no":
         return "memory"
-    bubble = _share(best, ("bubble",))
+    exposed, bubble = _share(best, _COMMUNICATION), _share(best, ("bubble",))
     if max(exposed, bubble) < WORTH_NAMING:
         return "compute"
     if bubble > exposed:
         return "bubble"
-    helped = -sum(
-        lever.elasticity or 0.0
-        for lever in best.levers
-        if lever.kind == "resource"
-        and lever.name.endswith("bandwidth")
-        and not lever.name.startswith("memory")
-    )
-    return "link" if helped >= exposed / 2 else "latency"
+    return "link" if _helped_by_bandwidth(answer, best) >= exposed / 2 else "latency"
+
+
+def _helped_by_bandwidth(answer: PlanAnswer, best: PlanResult) -> float:
+    """Return minus d log(step time) / d log(bandwidth of every tier of the network)."""
+    pricers = Pricers(placement=best.plan.placement)
+    now = Situation(answer.workload, answer.system, answer.profile, best.plan, pricers)
+    wider = answer.system
+    for resource in resources(wider):
+        if resource.name.endswith("bandwidth") and not resource.name.startswith("memory"):
+            wider = resource.scaled(wider, NUDGE)
+    step = float(now.evaluate(best.plan, wider).step[0])
+    return -log(step / best.time.root.value) / log(NUDGE)
 
 
 def _share(best: PlanResult, parts: Sequence[str]) -> float:

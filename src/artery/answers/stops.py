@@ -116,8 +116,7 @@ def dgx_1() -> Figures:
     nvlink = next(port for port in chip("v100").ports if port.kind == "nvlink")
     direction = nvlink.count * nvlink.bandwidth
     rows = expect("all_reduce", "dgx-1v:8", sizes=[256 * 2**20]).rows
-    answer = scale("resnet50", "dgx-1v", [1, 8], dtype="fp32", global_batch=2048, zero=0, pp=1,
-                   explained=False)  # fmt: skip
+    answer = scale("resnet50", "dgx-1v", [1, 8], dtype="fp32", global_batch=2048, zero=0, pp=1)
     return {
         "both_ways": 2 * direction,
         "direction": direction,
@@ -171,9 +170,11 @@ def amdahl() -> Figures:
 def falling() -> Figures:
     """A fixed batch over slow Ethernet."""
     counts = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    answer = scale("resnet50", "ethernet-10g", counts, global_batch=256, pp=1, explained=False)
+    answer = scale("resnet50", "ethernet-10g", counts, global_batch=256, pp=1)
     strong = _speedups(answer, "strong")
-    weak = _speedups(answer, "weak")
+    ends = [counts[0], counts[-1]]
+    growing = scale("resnet50", "ethernet-10g", ends, global_batch=256 * counts[-1], pp=1)
+    weak = _speedups(growing, "weak")
     best = max(strong, key=strong.__getitem__)
     return {
         "best": strong[best],
@@ -192,7 +193,7 @@ def _speedups(answer: ScaleAnswer, mode: str) -> dict[int, float]:
 def ten_thousand() -> Figures:
     """A small all-reduce and a small model, from one chip to ten thousand."""
     counts = (1, 8, 1024, TEN_THOUSAND)
-    answer = scale("megatron-1.7b", "dgx-h100", counts, explained=False)
+    answer = scale("megatron-1.7b", "dgx-h100", counts)
     weak = {point.chips: point.result for point in answer.points if point.mode == "weak"}
     steps = {
         f"step_{count}": best.time.root.value for count, best in weak.items() if best is not None
