@@ -41,7 +41,8 @@ def enumerate_plans(workload: Workload, system: System, space: Space) -> Plans:
 
     Plans differ in fields that change time or memory: no interleaving without a pipeline, no
     sequence parallelism without tensor parallelism, no ZeRO without data parallelism, no
-    selective recomputation of fused attention.
+    selective recomputation of fused attention. Expert-tensor parallelism is tried only when
+    given: narrow experts run worse than fewer whole ones.
     """
     layouts = _layouts(workload, system, space)
     columns = _cross(layouts, "micro_batch", _choices(space, "micro_batch", MICRO_BATCHES))
@@ -73,7 +74,7 @@ def _layouts(workload: Workload, system: System, space: Space) -> dict[str, Ints
                 dp = space.fixed.get("dp", space.chips // (tp * pp * cp))
                 if dp < 1:
                     continue
-                for ep, etp in _expert_degrees(space, experts, tp, dp * cp * tp):
+                for ep, etp in _expert_degrees(space, experts, dp * cp * tp):
                     rows.append((tp, pp, cp, dp, ep, etp))
     table = np.array(rows, dtype=np.int64).reshape(-1, 6)
     names = ("tp", "pp", "cp", "dp", "ep", "etp")
@@ -82,14 +83,11 @@ def _layouts(workload: Workload, system: System, space: Space) -> dict[str, Ints
     return columns
 
 
-def _expert_degrees(space: Space, experts: int, tp: int, room: int) -> list[tuple[int, int]]:
+def _expert_degrees(space: Space, experts: int, room: int) -> list[tuple[int, int]]:
     if experts == 0:
         return [(space.fixed.get("ep", 1), space.fixed.get("etp", 1))]
-    pairs = [
-        (ep, etp)
-        for ep in _given(space, "ep", divisors(experts, min(experts, 256)))
-        for etp in _given(space, "etp", sorted({1, tp}))
-    ]
+    etp = space.fixed.get("etp", 1)
+    pairs = [(ep, etp) for ep in _given(space, "ep", divisors(experts, min(experts, 256)))]
     return [pair for pair in pairs if room % (pair[0] * pair[1]) == 0]
 
 
