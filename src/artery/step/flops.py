@@ -44,9 +44,10 @@ def step_flops(workload: Workload, plans: Plans) -> StepFlops:
     model = np.zeros(len(plans))
     redone = np.zeros(len(plans))
     selective = plans.recompute == RECOMPUTE.index("selective")
-    for layer in workload.parts:
+    for layer in (workload.first, workload.last):
+        model = model + layer.count * forward_flops(layer, sequence)[0]
+    for layer in workload.layers:
         whole, core = forward_flops(layer, sequence)
         model = model + layer.count * whole
-        if layer in workload.layers:
-            redone = redone + layer.count * (whole * plans.recomputed + core * selective)
+        redone = redone + layer.count * (whole * plans.recomputed + core * selective)
     return StepFlops(3.0 * model * rows, (3.0 * model + redone) * rows)

@@ -25,6 +25,8 @@ class Traffic:
 def price(machine: Machine, kind: Collective, size: Floats, ranks: Ints, stride: Ints) -> Floats:
     """Return seconds of one operation; zero where the group has one rank or nothing to say."""
     alone = (ranks <= 1) | (size <= 0)
+    if np.all(alone):
+        return np.zeros(len(alone))
     demand = Demand(kind, np.where(alone, 1.0, size), np.where(alone, 1, ranks), stride)
     return np.where(alone, 0.0, machine.pricer.price(demand).seconds)
 
@@ -37,6 +39,8 @@ def tensor_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     bytes, and backward gathers each input once more (Korthikanti 2022, section 4.2.2).
     """
     plans, machine = job.plans, job.machine
+    if layer.reductions == 0 or not np.any(plans.tp > 1):
+        return Traffic(np.zeros(len(plans)), np.zeros(len(plans)))
     size = plans.rows * layer.reduced * machine.width
     one = np.ones(len(plans), dtype=np.int64)
     whole = price(machine, "all_reduce", size, plans.tp, one)
@@ -64,8 +68,10 @@ def context_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """Keys and values passed round the context-parallel ring: cp - 1 steps, twice backward."""
     plans, machine = job.plans, job.machine
     attention = [op for op in layer.operators if isinstance(op, Attention)]
+    if not attention or not np.any(plans.cp > 1):
+        return Traffic(np.zeros(len(plans)), np.zeros(len(plans)))
     elements = sum(op.kv_heads * (op.qk_dim + op.v_dim) for op in attention)
-    shared = max((op.kv_heads for op in attention), default=1)
+    shared = max(op.kv_heads for op in attention)
     held = plans.rows * elements / np.minimum(plans.tp, shared)
     ring = price(machine, "all_gather", held * plans.cp * machine.width, plans.cp, plans.tp)
     job.ledger.put(
@@ -93,7 +99,7 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
         return Traffic(nothing, nothing)
     chosen = layer.routing.top_k
     inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
-    nodes = np.maximum(plans.ep // inside, 1)
+    nodes = -(-plans.ep // inside)
     copies = np.minimum(nodes * (1.0 - (1.0 - 1.0 / nodes) ** chosen), chosen)
     tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
     narrow, wide = WIDTH[machine.operand], machine.width
