@@ -12,7 +12,7 @@ from artery.step.data_parallel import groups
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
-from artery.step.plans import RECOMPUTE, Floats, Plans, floats
+from artery.step.plans import RECOMPUTE, Floats, Ints, Plans, floats
 from artery.step.stages import Stages, StageWeights, Weights
 
 AT_LIMIT = 0.08
@@ -75,34 +75,47 @@ def layer_activations(layer: Layer, plans: Plans, machine: Machine) -> tuple[Flo
     return kept * (1.0 - share) + entry * share, everything
 
 
-def in_flight(plans: Plans) -> Floats:
-    """Micro-batches whose activations the first stage holds, in units of its own layers.
+def in_flight(plans: Plans, stage: Ints) -> Floats:
+    """Micro-batches whose activations ``stage`` (0 the first) holds, in units of its own layers.
 
-    1F1B: min(p, n). Interleaved with v chunks: p·(1 + (p - 1)/(p·v)) of them (Korthikanti
-    2022, section 4.2.3), never more than n.
+    1F1B on p stages: p - stage. Interleaved with v chunks: (v - 1)·p + 2·(p - 1 - stage) chunks
+    of warm-up and the one at work, over v; p·(1 + (p - 1)/(p·v)) on the first stage (Korthikanti
+    2022, section 4.2.3; warm-up as in Megatron-LM's interleaved schedule). Never more than n.
     """
-    deep = plans.pp * (1.0 + (plans.pp - 1) / (plans.pp * plans.vpp))
-    held = np.where(plans.vpp > 1, deep, plans.pp)
+    deep = ((plans.vpp - 1) * plans.pp + 2 * (plans.pp - 1 - stage) + 1) / plans.vpp
+    held = np.where(plans.vpp > 1, deep, plans.pp - stage)
     return np.minimum(held, plans.micro_batches)
 
 
 @dataclass(frozen=True, slots=True)
-class EndStage:
-    """One end of the pipeline: its layers and weights, and whether it is the first."""
+class Stage:
+    """One stage of each plan's pipeline: its place, its layers and its weights."""
 
+    place: Ints
     layers: Floats
     weights: Weights
-    first: bool
 
 
 def memory(job: Job, held: Stages, weights: StageWeights) -> Memory:
-    """Return the memory of the fullest of the two end stages of each plan."""
-    first = _stage(job, EndStage(held.first, weights.first, first=True), weights.layer)
-    last = _stage(job, EndStage(held.last, weights.last, first=False), weights.layer)
-    fuller = first.total >= last.total
-    pairs = zip(_parts(first), _parts(last), strict=True)
-    chosen = Memory(*(np.where(fuller, a, b) for a, b in pairs))
-    _explain(chosen, job)
+    """Return the memory of the fullest stage of each plan: the first, second or last one.
+
+    The second holds as many layers as any middle one, and more micro-batches than the next.
+    """
+    plans = job.plans
+    middle = np.where(plans.pp > 2, held.middle, 0.0)
+    stages = (
+        Stage(np.zeros_like(plans.pp), held.first, weights.first),
+        Stage(np.minimum(plans.pp - 1, 1), middle, weights.middle),
+        Stage(plans.pp - 1, held.last, weights.last),
+    )
+    chosen, flight = _stage(job, stages[0], weights.layer), in_flight(plans, stages[0].place)
+    for stage in stages[1:]:
+        other = _stage(job, stage, weights.layer)
+        fuller = other.total > chosen.total
+        pairs = zip(_parts(other), _parts(chosen), strict=True)
+        flight = np.where(fuller, in_flight(plans, stage.place), flight)
+        chosen = Memory(*(np.where(fuller, a, b) for a, b in pairs))
+    _explain(chosen, flight, job)
     return chosen
 
 
@@ -110,11 +123,12 @@ def _parts(m: Memory) -> tuple[Floats, ...]:
     return (m.weights, m.gradients, m.optimizer, m.activations, m.other)
 
 
-def _stage(job: Job, stage: EndStage, layer: Weights) -> Memory:
-    """Bytes on one end stage."""
+def _stage(job: Job, stage: Stage, layer: Weights) -> Memory:
+    """Bytes on one stage."""
     plans, machine, weights = job.plans, job.machine, stage.weights
     profile, group = machine.profile, groups(plans)
-    fully = (plans.zero == 3) & ~((plans.pp > 1) & profile.shard_keeps_parameters)
+    kept = (plans.pp > 1) & profile.shard_keeps_parameters
+    fully = (plans.zero == 3) & ~kept
     shard, expert = np.where(fully, group.shard, 1), np.where(fully, group.expert, 1)
     held = (weights.dense / shard + weights.expert / expert) * machine.width
     gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * machine.width, 0.0)
@@ -132,8 +146,8 @@ def _stage(job: Job, stage: EndStage, layer: Weights) -> Memory:
     )
 
 
-def _activations(job: Job, stage: EndStage) -> Floats:
-    """Bytes kept for backward: layers times micro-batches in flight, output part, logits.
+def _activations(job: Job, stage: Stage) -> Floats:
+    """Bytes kept for backward: layers and input part times micro-batches in flight, output part.
 
     Recomputation brings one whole layer back at a time. Under sequence parallelism the layer at
     work also holds its gathered input and its output before the reduce-scatter.
@@ -145,12 +159,14 @@ def _activations(job: Job, stage: EndStage) -> Floats:
         keeps, everything = layer_activations(part, plans, machine)
         kept = kept + keeps * part.count / workload.depth
         peak = np.maximum(peak, np.where(plans.recomputed > 0, everything, 0.0))
-    flight = in_flight(plans) if stage.first else np.minimum(1.0, plans.micro_batches)
-    output, _ = layer_activations(workload.last, plans, machine)
+    entry, output = (
+        sum((saved_bytes(saved, plans, machine.width) for saved in part.saved), np.zeros(len(plans)))
+        for part in (workload.first, workload.last)
+    )
     logits = plans.rows * workload.logits * machine.profile.logit_bytes / plans.tp
-    at_output = (plans.pp == 1) | (not stage.first)
-    kept = kept * stage.layers * flight + peak + _gathered_rows(job)
-    return kept + np.where(at_output, output + logits, 0.0)
+    kept = kept * stage.layers + np.where(stage.place == 0, entry, 0.0)
+    kept = kept * in_flight(plans, stage.place) + peak + _gathered_rows(job)
+    return kept + np.where(stage.place == plans.pp - 1, output + logits, 0.0)
 
 
 def _gathered_rows(job: Job) -> Floats:
@@ -171,7 +187,7 @@ def fits(total: Floats, capacity: float) -> Floats:
     return np.where(ratio <= 1.0 - AT_LIMIT, 2.0, np.where(ratio <= 1.0 + AT_LIMIT, 1.0, 0.0))
 
 
-def _explain(chosen: Memory, job: Job) -> None:
+def _explain(chosen: Memory, flight: Floats, job: Job) -> None:
     plans, machine, ledger = job.plans, job.machine, job.ledger
     rule = RULES[plans.shared.optimizer]
     ledger.put(
@@ -198,7 +214,7 @@ def _explain(chosen: Memory, job: Job) -> None:
         "memory.activations", chosen.activations, unit="B",
         formula="saved per layer · layers · micro-batches in flight + recomputed layer + logits",
         source="Korthikanti 2022 (arXiv 2205.05198) equations 1 to 6",
-        in_flight=in_flight(plans), rows=plans.rows,
+        in_flight=flight, rows=plans.rows,
     )  # fmt: skip
     ledger.put(
         "memory.other", chosen.other, unit="B",

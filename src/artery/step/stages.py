@@ -82,26 +82,33 @@ def mean_layer(workload: Workload, plans: Plans) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class StageWeights:
-    """Weights on the first and on the last stage, and those of one average layer."""
+    """Weights on the first, a middle and the last stage, and those of one average layer.
+
+    With fewer than three stages there is no middle one: it holds nothing.
+    """
 
     first: Weights
+    middle: Weights
     last: Weights
     layer: Weights
 
     @property
     def fullest(self) -> Weights:
-        """The larger of the two end stages, which hold embedding and head."""
-        larger = self.first.total >= self.last.total
-        return Weights(
-            np.where(larger, self.first.dense, self.last.dense),
-            np.where(larger, self.first.expert, self.last.expert),
-        )
+        """The largest: an end, which holds embedding or head, or a middle with more layers."""
+        return _larger(_larger(self.first, self.last), self.middle)
+
+
+def _larger(one: Weights, other: Weights) -> Weights:
+    first = one.total >= other.total
+    return Weights(
+        np.where(first, one.dense, other.dense), np.where(first, one.expert, other.expert)
+    )
 
 
 def stage_weights(workload: Workload, plans: Plans, held: Stages) -> StageWeights:
-    """Return the weights of the two end stages.
+    """Return the weights of the stages.
 
-    With one stage both are the whole model. A tied embedding has a copy on the last stage
+    With one stage both ends are the whole model. A tied embedding has a copy on the last stage
     when there is more than one (Megatron-LM, arXiv 2104.04473).
     """
     layer = mean_layer(workload, plans)
@@ -118,6 +125,7 @@ def stage_weights(workload: Workload, plans: Plans, held: Stages) -> StageWeight
 
     return StageWeights(
         first=choose(layer.scaled(held.first) + first),
+        middle=layer.scaled(np.where(plans.pp > 2, held.middle, 0.0)),
         last=choose(layer.scaled(held.last) + last + copy),
         layer=layer,
     )
