@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from tests.formats.decoders import DECODERS, Config
 from tests.formats.others import OTHERS
+from tests.formats.vision import SEEING
 
-COUNTED: dict[str, tuple[Config, int]] = {**DECODERS, **OTHERS}
+COUNTED: dict[str, tuple[Config, int]] = {**DECODERS, **OTHERS, **SEEING}

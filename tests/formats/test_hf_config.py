@@ -13,6 +13,7 @@ from artery.core.workload import Attention, Workload
 from artery.formats.hf_config import read
 from tests.formats.configs import COUNTED
 from tests.formats.decoders import LATENT, LLAMA, Config
+from tests.formats.vision import SEEING
 
 
 def written(folder: Path, config: Config, name: str = "config.json") -> Path:
@@ -174,7 +175,7 @@ def test_harmless_keys_are_silent_and_strange_shapes_are_named(tmp_path: Path) -
 
 
 def test_an_unknown_vision_tower_is_left_out_and_that_is_said(tmp_path: Path) -> None:
-    seeing = {"model_type": "llava", "text_config": LLAMA, "vision_config": {"hidden_size": 8}}
+    seeing = {"model_type": "idefics3", "text_config": LLAMA, "vision_config": {"hidden_size": 8}}
     workload = of(tmp_path, seeing)
     assert workload.parameters == COUNTED["llama"][1]
     assert "The vision tower is neither counted nor timed." in workload.notes
@@ -191,3 +192,18 @@ def test_active_weights_of_a_mixture(tmp_path: Path) -> None:
     config, weights = COUNTED["mixtral"]
     spared = 3 * 2 * 3 * 64 * 160
     assert of(tmp_path, config).active_parameters == weights - spared
+
+
+def test_a_silent_nested_table_takes_the_defaults_and_says_which(tmp_path: Path) -> None:
+    nested = {key: value for key, value in LLAMA.items() if key != "vocab_size"}
+    workload = of(
+        tmp_path, {**SEEING["llava: clip's tower and two maps"][0], "text_config": nested}
+    )
+    assert workload.logits == 32000
+    assert any("vocab_size 32000" in note for note in workload.notes)
+
+
+def test_the_weights_of_a_tower_are_said(tmp_path: Path) -> None:
+    workload = of(tmp_path, SEEING["llava: clip's tower and two maps"][0])
+    tower = workload.parameters - COUNTED["llama"][1]
+    assert f"The vision tower ({tower:,} weights) is counted, not timed." in workload.notes

@@ -12,6 +12,7 @@ from artery.workload.attention import SelfAttention
 from artery.workload.block import Block, block
 from artery.workload.counted import CountedModel, Weights, counted, weight
 from artery.workload.feed_forward import FeedForward
+from artery.workload.sublayer import NormKind
 
 REASON = (
     "the two towers of CLIP run side by side with a loss over all pairs of a batch, which is not "
@@ -21,7 +22,11 @@ REASON = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tower:
-    """A transformer with LayerNorm and biases everywhere; ``inputs`` are its embedding weights."""
+    """An encoder beside another model; ``inputs`` are its embedding weights.
+
+    ``norms`` counts the norms outside of the layers. ``attention_bias`` and ``mlp_bias`` hold for
+    every linear map of their block.
+    """
 
     layers: int
     hidden: int
@@ -29,33 +34,38 @@ class Tower:
     feed_forward: int
     inputs: tuple[Parameter, ...]
     norms: int = 1
+    norm: NormKind = "layer"
+    gated: bool = False
+    attention_bias: bool = True
+    mlp_bias: bool = True
 
     def weights(self, name: str) -> tuple[Weights, ...]:
-        """Return blocks, the norms outside of them, and the embeddings."""
-        outer = weight(f"{name} outer norms", 2, self.hidden, count=self.norms)
-        blocks = tower_block(self)
+        """Return the layers, the norms outside of them, and the embeddings."""
+        vectors = 2 if self.norm == "layer" else 1
+        outer = (weight(f"{name} outer norms", vectors, self.hidden, count=self.norms),)
         return (
-            Weights(name=f"{name} layer", parameters=blocks.parameters, count=self.layers),
-            Weights(name=f"{name} ends", parameters=(*self.inputs, outer)),
+            Weights(name=f"{name} layer", parameters=self._layer().parameters, count=self.layers),
+            Weights(name=f"{name} ends", parameters=self.inputs + (outer if self.norms else ())),
         )
 
-
-def tower_block(tower: Tower) -> Layer:
-    """Return one block of a tower."""
-    form = Block(
-        attention=SelfAttention(
-            hidden=tower.hidden,
-            heads=tower.heads,
-            kv_heads=tower.heads,
-            head_dim=tower.hidden // tower.heads,
-            causal=False,
-            qkv_bias=True,
-            output_bias=True,
-        ),
-        mlp=FeedForward(hidden=tower.hidden, width=tower.feed_forward, bias=True),
-        norm="layer",
-    )
-    return block("layer", 1, form)
+    def _layer(self) -> Layer:
+        """Return one layer."""
+        form = Block(
+            attention=SelfAttention(
+                hidden=self.hidden,
+                heads=self.heads,
+                kv_heads=self.heads,
+                head_dim=self.hidden // self.heads,
+                causal=False,
+                qkv_bias=self.attention_bias,
+                output_bias=self.attention_bias,
+            ),
+            mlp=FeedForward(
+                hidden=self.hidden, width=self.feed_forward, gated=self.gated, bias=self.mlp_bias
+            ),
+            norm=self.norm,
+        )
+        return block("layer", 1, form)
 
 
 def text_inputs(vocab: int, positions: int, hidden: int) -> tuple[Parameter, ...]:

@@ -11,7 +11,7 @@ from artery.formats.hf_config.decoders import decoder_shape
 from artery.formats.hf_config.dtypes import weight_dtype
 from artery.formats.hf_config.keys import Keys
 from artery.formats.hf_config.others import OTHERS
-from artery.formats.hf_config.styles import OTHER_NAMES, STYLES
+from artery.formats.hf_config.styles import NESTED_DEFAULTS, OTHER_NAMES, STYLES
 from artery.formats.hf_config.vision import vision_weights
 from artery.workload import decoder
 
@@ -50,14 +50,25 @@ def read_family(keys: Keys, name: str) -> Workload:
 
 def _seeing(keys: Keys, text: Keys, kind: str, name: str) -> Workload:
     """Return a decoder nested in ``text_config``, beside a vision tower."""
-    inner = text.text("model_type") or f"{kind}_text"
-    shape = decoder_shape(text, _known(text, inner))
+    inner = _known(text, text.text("model_type") or f"{kind}_text")
+    text = _completed(keys, text, inner)
+    shape = decoder_shape(text, inner)
     tied = keys.flag("tie_word_embeddings", default=shape.tied)
     extra = vision_weights(keys, kind, shape.hidden)
     keys.check()
     workload = decoder(name, replace(shape, tied=tied))
     first = replace(workload.first, parameters=(*workload.first.parameters, *extra))
     return replace(workload, first=first)
+
+
+def _completed(keys: Keys, text: Keys, kind: str) -> Keys:
+    """Return a nested table with the library's defaults where it is silent, and say so."""
+    defaults = NESTED_DEFAULTS.get(kind, {})
+    taken = {key: value for key, value in defaults.items() if key not in text.table}
+    if taken:
+        listed = ", ".join(f"{key} {value}" for key, value in taken.items())
+        keys.note(f"text_config leaves to the library's defaults: {listed}.")
+    return Keys(text.document, {**taken, **text.table}, text.path, text.book)
 
 
 def _kind(keys: Keys) -> str:

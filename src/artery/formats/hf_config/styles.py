@@ -262,6 +262,36 @@ STYLES: dict[str, Style] = {
 }
 """The styles by ``model_type``."""
 
+NESTED_DEFAULTS: dict[str, dict[str, int]] = {
+    "gemma3_text": {
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "vocab_size": 262208,
+        "max_position_embeddings": 131072,
+        "sliding_window": 4096,
+    },
+    "llama": {
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "vocab_size": 32000,
+        "max_position_embeddings": 2048,
+    },
+    "mistral": {
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_hidden_layers": 32,
+        "num_key_value_heads": 8,
+        "vocab_size": 32000,
+        "max_position_embeddings": 131072,
+        "sliding_window": 4096,
+    },
+}
+"""What the library takes where a nested ``text_config`` says only how it differs from that."""
+
 OTHER_NAMES = {
     "Yi": "llama",
     "aquila": "llama",
