@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from artery.core.plan import Plan
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, Problems
 
 SCHEMA: Final = "artery.plan/1"
 
@@ -20,8 +20,23 @@ _LARGEST_FILE: Final = 64 * 2**20
 _RENAMED: Final = {"sequence": "seq"}
 """Fields of a plan that ``plan`` takes under another name."""
 
-_ASKED_AGAIN: Final = ("overrides", "network", "nccl", "tokens", "task")
-"""What a request holds beside the plan, the model and the system."""
+_BESIDE: Final[Mapping[str, type]] = {
+    "overrides": list,
+    "network": str,
+    "nccl": str,
+    "tokens": float,
+    "task": str,
+}
+"""What a request holds beside the plan, the model and the system, and of which kind."""
+
+_KINDS: Final = {
+    "bool": "true or false",
+    "dict": "an object",
+    "float": "a number",
+    "int": "a whole number",
+    "list": "a list",
+    "str": "text",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +62,39 @@ def read_plan(path: str) -> SavedPlan:
     if not plans or not isinstance(plans[0], dict):
         raise _problem(path, "plans", "an empty list", "must hold a plan", _FIX)
     chosen = _entry(path, plans[0], "parallelism", dict, "plans[0].")
-    options = {name: request[name] for name in _ASKED_AGAIN if request.get(name) is not None}
-    for field in fields(Plan):
-        if field.name in chosen:
-            options[_RENAMED.get(field.name, field.name)] = _frozen(chosen[field.name])
-    return SavedPlan(model, on, options)
+    with Problems() as problems:
+        options = {
+            **_options(path, "request.", request, _BESIDE, problems),
+            **_options(path, "plans[0].parallelism.", chosen, _FIELDS, problems),
+        }
+    return SavedPlan(model, on, {_RENAMED.get(name, name): v for name, v in options.items()})
+
+
+_FIELDS: Final[Mapping[str, type]] = {
+    field.name: list if field.name == "overlap" else type(field.default) for field in fields(Plan)
+}
+"""The fields of a plan and their kinds; the one field that may be empty is a list."""
+
+
+def _options(
+    path: str,
+    above: str,
+    table: Mapping[str, Any],
+    kinds: Mapping[str, type],
+    problems: Problems,
+) -> dict[str, Any]:
+    """Return the entries of ``table`` that are known and not null; note those of a wrong kind."""
+    options = {}
+    for name, kind in kinds.items():
+        if table.get(name) is None:
+            continue
+        try:
+            value = _entry(path, table, name, kind, above)
+        except InputError as error:
+            problems.absorb(error)
+        else:
+            options[name] = tuple(value) if isinstance(value, list) else value
+    return options
 
 
 _FIX: Final = "write one with `artery plan MODEL --on SYSTEM --json`"
@@ -89,17 +132,12 @@ def _text(path: str) -> str:
 
 def _entry(path: str, table: Mapping[str, Any], key: str, kind: type, above: str = "") -> Any:  # noqa: ANN401 (whatever kind says)
     value = table.get(key)
-    if not isinstance(value, kind):
+    if not isinstance(value, (int, float) if kind is float else kind) or (
+        isinstance(value, bool) and kind is not bool
+    ):
         found = "missing" if value is None else json.dumps(value)[:60]
         raise _problem(path, above + key, found, f"must be {_KINDS[kind.__name__]}", _FIX)
     return value
-
-
-_KINDS: Final = {"dict": "an object", "list": "a list", "str": "text"}
-
-
-def _frozen(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _problem(path: str, field: str | None, found: str, rule: str, fix: str) -> InputError:

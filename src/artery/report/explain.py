@@ -90,7 +90,8 @@ def _title(opened: Opened, words: Words) -> Text:
         title.append(f"  ({span}, {words['interval']})", style="not bold")
     if "." in opened.path and opened.share:
         root = opened.path.partition(".")[0]
-        title.append(f"  {show_percent(opened.share)} {words['share_of']} {root}", "dim not bold")
+        share = words["share_of"].format(share=show_percent(opened.share), root=root)
+        title.append(f"  {share}", "dim not bold")
     return title
 
 
@@ -116,14 +117,16 @@ def _input(value: float | str) -> str:
 
 def _children(path: str, term: Term) -> RenderableType:
     table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
     adds_up = term.combine == "sum"
     for child in sorted(term.children, key=lambda one: -one.value):
         if child.value == 0 and adds_up:
             continue
         # Children that only explain a term are no parts of it: a share would mislead.
         share = show_percent(child.value / term.value) if adds_up and term.value else ""
-        value = show(child.value, child.unit)
-        table.add_row(f"{path}.{child.name}", Text(value, justify="right"), share)
+        table.add_row(f"{path}.{child.name}", show(child.value, child.unit), share)
     return table
 
 

@@ -115,7 +115,12 @@ def _row(answer: ScaleAnswer, point: ScalePoint, words: Words) -> list[str]:
 
 
 def _footnotes(answer: ScaleAnswer, words: Words) -> RenderableType:
-    lines = [words["exposed_is"]]
+    lines = [
+        words["without"].format(chips=f"{p.chips:,}", mode=words[p.mode], reason=p.reason)
+        for p in answer.points
+        if p.reason is not None
+    ]
+    lines.append(words["exposed_is"])
     if answer.parallel_fraction is not None:
         lines.append(words["amdahl_is"].format(fraction=f"{answer.parallel_fraction:g}"))
     rate = answer.failure_rate

@@ -1,0 +1,51 @@
+"""Every command's document keeps to the JSON Schema that is published for it."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from artery.cli import main
+from artery.cli.commands import COMMANDS
+
+CALLS = [
+    ["plan", "gpt2", "--on", "dgx-h100:8", "--top", "2", "--tokens", "1B"],
+    ["plan", "resnet50", "--on", "ethernet-10g:4"],
+    ["plan", "--tp", "2", "gpt2", "--on", "dgx-h100:8", "--overlap", "dp", "--set", "node.chips=8"],
+    ["explain", "gpt2", "--on", "dgx-h100:8"],
+    ["explain", "gpt2", "--on", "dgx-h100:8", "step.compute", "memory.other"],
+    ["scale", "gpt2", "--on", "dgx-h100", "--chips", "1,8,7", "--parallel-fraction", "0.9"],
+    ["scale", "gpt3-175b", "--on", "dgx-a100", "--chips", "1,64"],
+    ["expect", "all_reduce", "--on", "dgx-h100:16", "--sizes", "8:1G:x32"],
+    ["catalog"],
+    ["catalog", "list", "chips"],
+    ["catalog", "show", "h100-sxm"],
+    ["doctor"],
+    ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],
+]
+
+
+def schema(command: str) -> dict[str, Any]:
+    text = files("artery.report").joinpath(f"schemas/{command}.json").read_text("utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+@pytest.mark.parametrize("arguments", CALLS, ids=" ".join)
+def test_the_document_keeps_to_its_schema(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--json"]) == 0
+    jsonschema.validate(json.loads(capsys.readouterr().out), schema(arguments[0]))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_a_schema_that_names_it(command: str) -> None:
+    known = schema(command)
+    jsonschema.Draft202012Validator.check_schema(known)
+    assert f'"artery.{command}/1"' in json.dumps(known)
+    assert command in {arguments[0] for arguments in CALLS}
