@@ -13,17 +13,18 @@ from artery.answers.models import workload
 from artery.answers.pricing import Pricers
 from artery.answers.request import DEGREES, Request, Settled, settle
 from artery.answers.result import PlanAnswer, PlanResult, Run
+from artery.answers.tree import step_tree
 from artery.catalog.systems import system as system_of
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.system import System
-from artery.core.term import Estimate, Term
+from artery.core.term import Estimate
 from artery.core.workload import Workload
 from artery.errors import InputError, Problem
 from artery.planner.rank import penalties, reasons
 from artery.planner.search import Found, search
 from artery.planner.space import Space
-from artery.step.evaluate import Evaluation, evaluate
+from artery.step.evaluate import evaluate
 from artery.step.flops import StepFlops
 from artery.step.ledger import Ledger
 from artery.step.legality import problems
@@ -192,7 +193,9 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     cost = None if system.chip_hour_price is None else system.chip_hour_price * system.chips
     return PlanResult(
         plan=chosen,
-        time=Estimate(_timed(ledger, priced), "closed form"),
+        time=Estimate(
+            step_tree(ledger, work, float(priced.low[0]), float(priced.high[0])), "closed form"
+        ),
         memory=Estimate(ledger.tree("memory"), "closed form"),
         fits=FITS[int(priced.fits[0])],
         capacity=system.chip.memory.capacity,
@@ -207,42 +210,6 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         run=_run(question, chosen, step, energy, cost),
         penalty=float(penalties(priced, system)[0]),
         notes=reasons(priced, system, 0),
-    )
-
-
-def _timed(ledger: Ledger, priced: Evaluation) -> Term:
-    """The step's tree, with its interval at the root and the underlying terms below."""
-    root = ledger.tree("step")
-    low, high = float(priced.low[0]), float(priced.high[0])
-    below = {name: ledger.terms[name] for name in ledger.terms if "." not in name}
-    extra = [ledger.tree(name) for name in below if name not in ("step", "memory", "micro_batch")]
-    micro = [
-        ledger.tree(path)
-        for path in ledger.terms
-        if path.count(".") == 1 and path.startswith("micro_batch.")
-    ]
-    return replace(root, low=low, high=high, children=_attach(root.children, (*extra, *micro)))
-
-
-_BELONGS = {
-    "data_parallel_per_step": "dp",
-    "data_parallel_per_layer": "dp",
-    "data_parallel_root": "dp",
-    "accumulation": "memory_bound",
-    "optimizer": "optimizer",
-    "straggler_of_many": "straggler",
-    "tied_embedding": "other",
-    "transfer": "pp",
-}
-
-
-def _attach(parts: tuple[Term, ...], extra: tuple[Term, ...]) -> tuple[Term, ...]:
-    """Hang what explains a part below it; one micro-batch's layers explain ``compute``."""
-    homes: dict[str, list[Term]] = {}
-    for term in extra:
-        homes.setdefault(_BELONGS.get(term.name, "compute"), []).append(term)
-    return tuple(
-        replace(part, children=(*part.children, *homes.get(part.name, ()))) for part in parts
     )
 
 

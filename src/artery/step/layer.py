@@ -60,8 +60,11 @@ def layer_cost(layer: Layer, job: Job, path: str) -> LayerCost:
     """Return the cost of one ``layer`` (not times its ``count``) for each plan."""
     nothing = np.zeros(len(job.plans))
     forward, backward, core = (Cost(nothing, nothing) for _ in range(3))
+    seen: dict[str, int] = {}
     for operator in layer.operators:
-        spot = f"{path}.{operator.name}"
+        seen[operator.name] = seen.get(operator.name, 0) + 1
+        again = f" #{seen[operator.name]}" if seen[operator.name] > 1 else ""
+        spot = f"{path}.{operator.name}{again}"
         if isinstance(operator, Matmul):
             pair = _matmul(operator, layer, job, spot)
         elif isinstance(operator, Attention):
