@@ -8,6 +8,7 @@ writes once; backward reads input and gradient twice and writes once; ReLU works
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -88,7 +89,7 @@ def cnn(name: str, shape: CnnShape) -> Workload:
         row_kind="sample",
         sequence=1,
         first=layer("input", 1, NOTHING, shape.channels * shape.image**2, reductions=0),
-        layers=merged((*cursor.layers, *dense[:-1])),
+        layers=_numbered(merged((*cursor.layers, *dense[:-1]))),
         last=dense[-1],
         hidden=widest,
         heads=shape.devices,
@@ -97,6 +98,17 @@ def cnn(name: str, shape: CnnShape) -> Workload:
         tied=False,
         global_batch=shape.global_batch,
     )
+
+
+def _numbered(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """Return the layers with a number behind every name that stood before: names are unique."""
+    seen: Counter[str] = Counter()
+    found = []
+    for each in layers:
+        seen[each.name] += 1
+        count = seen[each.name]
+        found.append(replace(each, name=f"{each.name} #{count}") if count > 1 else each)
+    return tuple(found)
 
 
 def _stage(stage: Stage, cursor: _Cursor, shape: CnnShape) -> Iterator[Layer]:
