@@ -279,6 +279,29 @@ DECODERS: dict[str, tuple[Config, int]] = {
         },
         deepseek(QUERIES) + 2 * (24 * 20 + 64 * 10 + 20 + 64 * 2),
     ),
+    "qwen3_next: linear attention, a gate on the rest, a gated shared expert": (
+        {
+            **LLAMA,
+            "model_type": "qwen3_next",
+            "head_dim": 8,
+            "linear_num_key_heads": 2,
+            "linear_key_head_dim": 6,
+            "linear_num_value_heads": 4,
+            "linear_value_head_dim": 5,
+            "linear_conv_kernel_dim": 4,
+            "num_experts": 4,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 32,
+            "shared_expert_intermediate_size": 48,
+            "layer_types": ["linear_attention", "linear_attention", "full_attention"],
+        },
+        TWO_TABLES
+        + 64
+        + 3 * (2 * 64 + 64 * 4 + 4 * 3 * 64 * 32 + 3 * 64 * 48 + 64)
+        # Convolved channels 2·12 + 20; gate 20; decay and step 2·4; A and step bias 2·4; norm 5.
+        + 2 * (64 * (44 + 20) + 64 * 8 + 8 + 44 * 4 + 5 + 20 * 64)
+        + (64 * (2 * 64 + 2 * 16) + 64 * 64 + 2 * 8),
+    ),
     "llama4, the text model alone": (
         {
             **LLAMA,

@@ -131,5 +131,28 @@ OTHERS: dict[str, tuple[Config, int]] = {
         + ATTENTION
         + 2 * 2 * 64 * 96,
     ),
+    "nemotron_h with experts on narrower rows": (
+        {
+            "model_type": "nemotron_h",
+            "hidden_size": 64,
+            "layers_block_type": ["attention", "moe"],
+            "mamba_num_heads": 4,
+            "mamba_head_dim": 16,
+            "num_attention_heads": 8,
+            "num_key_value_heads": 2,
+            "head_dim": 8,
+            "ssm_state_size": 8,
+            "n_routed_experts": 4,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 32,
+            "moe_shared_expert_intermediate_size": 48,
+            "moe_latent_size": 16,
+            "vocab_size": 100,
+        },
+        TWO_TABLES
+        + 64
+        + (64 + ATTENTION)
+        + (64 + 64 * 4 + 4 * 2 * 16 * 32 + 2 * 64 * 48 + 2 * 64 * 16),
+    ),
 }
 """What it is, the configuration and its weights."""

@@ -181,7 +181,15 @@ def test_an_unknown_vision_tower_is_left_out_and_that_is_said(tmp_path: Path) ->
     assert "The vision tower is neither counted nor timed." in workload.notes
 
 
-@pytest.mark.parametrize("family", ["clip", "mamba", "nemotron_h: a pattern of mixers"])
+@pytest.mark.parametrize(
+    "family",
+    [
+        "clip",
+        "mamba",
+        "nemotron_h: a pattern of mixers",
+        "qwen3_next: linear attention, a gate on the rest, a gated shared expert",
+    ],
+)
 def test_what_cannot_be_timed_says_why(tmp_path: Path, family: str) -> None:
     reason = of(tmp_path, COUNTED[family][0]).unsupported
     assert reason is not None

@@ -10,6 +10,7 @@ from artery.workload.cnn import CnnShape, Stage, cnn
 from artery.workload.decoder import DecoderShape, decoder, gpt_shape
 from artery.workload.encoder import EncoderShape, encoder
 from artery.workload.encoder_decoder import EncoderDecoderShape, encoder_decoder
+from artery.workload.linear_attention import LinearAttention
 from artery.workload.mla import Indexer, LatentAttention
 from artery.workload.mlp import MlpShape, mlp
 from artery.workload.moe import Experts
@@ -25,6 +26,7 @@ __all__ = [
     "HybridShape",
     "Indexer",
     "LatentAttention",
+    "LinearAttention",
     "Mamba2Mixer",
     "MambaShape",
     "MlpShape",

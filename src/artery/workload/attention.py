@@ -21,7 +21,8 @@ QueryKeyNorm = Literal["none", "plain", "head", "row"]
 class SelfAttention:
     """Shape of a self-attention block.
 
-    ``window`` limits the keys of a query (0: all). ``sinks`` adds one learned score per head
+    ``window`` limits the keys of a query (0: all). ``gated`` multiplies the output by the sigmoid
+    of a gate as wide as the queries (Qwen3-Next). ``sinks`` adds one learned score per head
     (gpt-oss). ``rope`` rotates queries and keys. ``dropout`` is that of the score matrix.
     """
 
@@ -36,6 +37,7 @@ class SelfAttention:
     output_bias: bool = False
     query_key_norm: QueryKeyNorm = "none"
     norm_kind: NormKind = "rms"
+    gated: bool = False
     sinks: bool = False
     dropout: float = 0.0
 
@@ -64,7 +66,8 @@ def self_attention(shape: SelfAttention) -> Sublayer:
             Saved("queries, keys, values", query + 2 * key, "tensor"),
         )
     )
-    qkv = linear("qkv", shape.hidden, query + 2 * key, side="column", bias=shape.qkv_bias)
+    width = (2 if shape.gated else 1) * query + 2 * key
+    qkv = linear("qkv", shape.hidden, width, side="column", bias=shape.qkv_bias)
     core = score_core(
         Attention(
             "attention",
@@ -82,7 +85,14 @@ def self_attention(shape: SelfAttention) -> Sublayer:
     rotated = rotation(query + key) if shape.rope else NOTHING
     kept = Sublayer(saved=(Saved("attention output", query, "tensor"),))
     out = linear("attention out", query, shape.hidden, side="row", bias=shape.output_bias)
-    return projected + qkv + _query_key_norm(shape) + rotated + core + kept + out
+    gate = _gate(query) if shape.gated else NOTHING
+    return projected + qkv + _query_key_norm(shape) + rotated + core + gate + kept + out
+
+
+def _gate(width: int) -> Sublayer:
+    """Return the output gate: its two inputs are kept; cost as of any gated activation."""
+    work = Elementwise("attention gate", 3 * width, 5 * width, "tensor")
+    return Sublayer((work,), saved=(Saved("attention gate inputs", 2 * width, "tensor"),))
 
 
 def score_core(core: Attention, dropout: float) -> Sublayer:

@@ -9,6 +9,7 @@ from artery.core.workload import Layer, Workload
 from artery.workload.attention import QueryKeyNorm, SelfAttention, self_attention
 from artery.workload.ends import Embedding, Head, embedding, head
 from artery.workload.feed_forward import FeedForward, feed_forward
+from artery.workload.linear_attention import REASON, LinearAttention, linear_attention
 from artery.workload.mla import LatentAttention, latent_attention
 from artery.workload.moe import Experts, mixture, routing
 from artery.workload.sublayer import NOTHING, NormKind, Sublayer, merged, norm, residual
@@ -31,7 +32,8 @@ class DecoderShape:
     ``windows`` is a pattern of attention windows, repeated over the layers (0: full attention;
     empty: all full). ``experts`` replaces the feed-forward block of every layer that is not in
     ``dense_layers``. ``latent`` replaces self-attention by latent attention, whose indexer is left
-    out in ``unindexed_layers`` (they reuse an earlier layer's choice of keys). ``dropout`` is that
+    out in ``unindexed_layers`` (they reuse an earlier layer's choice of keys). ``linear`` replaces
+    self-attention in ``linear_layers``; such a model is counted, not timed. ``dropout`` is that
     of the two blocks' outputs, ``attention_dropout`` that of the score matrix.
     """
 
@@ -56,6 +58,7 @@ class DecoderShape:
     rope: bool = True
     positions: int = 0
     query_key_norm: QueryKeyNorm = "none"
+    attention_gate: bool = False
     sinks: bool = False
     parallel: bool = False
     windows: tuple[int, ...] = ()
@@ -67,6 +70,8 @@ class DecoderShape:
     embedding_dropout: float = 0.0
     latent: LatentAttention | None = None
     unindexed_layers: tuple[int, ...] = ()
+    linear: LinearAttention | None = None
+    linear_layers: tuple[int, ...] = ()
     experts: Experts | None = None
     dense_layers: tuple[int, ...] = ()
     global_batch: int | None = None
@@ -140,6 +145,7 @@ def decoder(name: str, shape: DecoderShape, *, family: str = "decoder") -> Workl
         logits=shape.vocab,
         tied=shape.tied,
         max_sequence=shape.max_sequence,
+        unsupported=REASON if shape.linear is not None else None,
         global_batch=shape.global_batch,
     )
 
@@ -152,18 +158,20 @@ def _layers(shape: DecoderShape) -> tuple[Layer, ...]:
 
 
 class _Kind(NamedTuple):
-    """What tells layers apart: the window, experts or not, an indexer of its own or not."""
+    """What tells layers apart: the window, experts, an indexer of its own, linear attention."""
 
     window: int
     mixed: bool
     indexed: bool
+    linear: bool
 
 
 def _kind(shape: DecoderShape, index: int) -> _Kind:
     """Return what tells layer ``index`` apart."""
     window = shape.windows[index % len(shape.windows)] if shape.windows else 0
     mixed = shape.experts is not None and index not in shape.dense_layers
-    return _Kind(window, mixed, index not in shape.unindexed_layers)
+    linear = shape.linear is not None and index in shape.linear_layers
+    return _Kind(window, mixed, index not in shape.unindexed_layers, linear)
 
 
 def _layer(shape: DecoderShape, kind: _Kind) -> Layer:
@@ -213,7 +221,9 @@ def _norms(shape: DecoderShape) -> Sublayer:
 
 
 def _attention(shape: DecoderShape, kind: _Kind) -> Sublayer:
-    """Return self-attention, or latent attention if the shape has it."""
+    """Return self-attention, or the layer's latent or linear attention."""
+    if shape.linear is not None and kind.linear:
+        return linear_attention(shape.linear, shape.hidden)
     if shape.latent is not None:
         form = shape.latent if kind.indexed else replace(shape.latent, indexer=None)
         return latent_attention(form, shape.hidden, shape.heads)
@@ -229,6 +239,7 @@ def _attention(shape: DecoderShape, kind: _Kind) -> Sublayer:
             output_bias=shape.output_bias,
             query_key_norm=shape.query_key_norm,
             norm_kind=shape.norm,
+            gated=shape.attention_gate,
             sinks=shape.sinks,
             dropout=shape.attention_dropout,
         )

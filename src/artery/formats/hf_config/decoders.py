@@ -6,6 +6,7 @@ from artery.formats.hf_config.experts import dense_layers, experts
 from artery.formats.hf_config.keys import DEEPEST_MODEL, Keys
 from artery.formats.hf_config.latent import latent, unindexed_layers
 from artery.formats.hf_config.quirks import QUIRKS
+from artery.formats.hf_config.recurrent import linear, linear_layers
 from artery.formats.hf_config.styles import STYLES, Style, switched
 from artery.formats.hf_config.windows import windows
 from artery.workload.decoder import DecoderShape
@@ -53,9 +54,10 @@ def decoder_shape(keys: Keys, kind: str) -> DecoderShape:
         rope=style.rope,
         positions=_positions(keys, style, longest),
         query_key_norm=normed,
+        attention_gate=style.linear,
         sinks=style.sinks,
         parallel=switched(keys, style.parallel),
-        windows=windows(keys, style.windows, layers),
+        windows=windows(keys, style, layers),
         tied=keys.flag("tie_word_embeddings", default=style.tied),
         embedding_norm=style.embedding_norm,
         dropout=keys.share("resid_pdrop", "hidden_dropout", "residual_dropout", "dropout"),
@@ -63,6 +65,8 @@ def decoder_shape(keys: Keys, kind: str) -> DecoderShape:
         embedding_dropout=keys.share("embd_pdrop", "embedding_dropout", "emb_pdrop"),
         latent=latent(keys),
         unindexed_layers=unindexed_layers(keys),
+        linear=linear(keys, style),
+        linear_layers=linear_layers(keys, style, layers),
         experts=experts(keys, style),
         dense_layers=dense_layers(keys, layers),
     )

@@ -31,7 +31,8 @@ class Style:
 
     ``positions`` says that positions are learned, ``position_offset`` how many rows precede the
     first one. ``head_dim`` is the architecture's default for an absent key. ``shared`` says that
-    mixture layers have a shared expert even though no key tells.
+    mixture layers have a shared expert even though no key tells. ``linear`` allows layers of
+    linear attention, beside gated self-attention.
     """
 
     gated: bool = True
@@ -57,6 +58,7 @@ class Style:
     sinks: bool = False
     shared: bool = False
     shared_gate: bool = False
+    linear: bool = False
 
 
 def switched(keys: Keys, switch: Switch) -> bool:
@@ -82,6 +84,11 @@ _GPT = Style(
 _GEMMA = replace(_LLAMA, mlp_bias=False, head_dim=256, tied=True)
 
 _DEEPSEEK = replace(_LLAMA, mlp_bias=False)
+
+_QWEN_NEXT = replace(
+    _LLAMA, mlp_bias=False, query_key_norm="head", head_dim=256, shared_gate=True, linear=True
+)
+"""Qwen3-Next and Qwen3.5: three layers of linear attention to one of gated self-attention."""
 
 _GLM = Style(qkv_bias="+attention_bias")
 
@@ -241,7 +248,10 @@ STYLES: dict[str, Style] = {
     "qwen2": Style(qkv_bias=True, windows="late"),
     "qwen2_moe": Style(qkv_bias="+qkv_bias", windows="late", shared_gate=True),
     "qwen3": replace(_LLAMA, mlp_bias=False, query_key_norm="head", head_dim=128, windows="late"),
+    "qwen3_5_moe_text": _QWEN_NEXT,
+    "qwen3_5_text": replace(_QWEN_NEXT, shared_gate=False),
     "qwen3_moe": replace(_LLAMA, mlp_bias=False, query_key_norm="head", windows="late"),
+    "qwen3_next": _QWEN_NEXT,
     "seed_oss": Style(
         qkv_bias="+attention_bias", output_bias="attention_out_bias", mlp_bias="mlp_bias"
     ),

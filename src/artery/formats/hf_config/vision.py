@@ -191,6 +191,8 @@ _READERS: dict[str, Reader] = {
     "llava": _llava,
     "mistral3": _mistral3,
     "qwen2_5_vl": _qwen2_5,
+    "qwen3_5": _qwen3,
+    "qwen3_5_moe": _qwen3,
     "qwen3_vl": _qwen3,
     "qwen3_vl_moe": _qwen3,
 }

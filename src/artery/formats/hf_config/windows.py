@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artery.formats.hf_config.keys import Keys
-from artery.formats.hf_config.styles import Windows
+from artery.formats.hf_config.styles import Style, Windows
 
 _NARROW = {"sliding_attention", "chunked_attention", "local_attention", "local"}
 _FULL = {
@@ -15,17 +15,20 @@ _FULL = {
     "deepseek_sparse_attention",
 }
 
+LINEAR = "linear_attention"
+"""A layer of linear attention."""
 
-def windows(keys: Keys, usual: Windows, layers: int) -> tuple[int, ...]:
+
+def windows(keys: Keys, style: Style, layers: int) -> tuple[int, ...]:
     """Return the pattern of windows over the layers, 0 for full attention; empty if all are full.
 
-    ``layer_types`` decides where the file has it, the architecture's ``usual`` pattern elsewhere.
+    ``layer_types`` decides where the file has it, the architecture's usual pattern elsewhere.
     A chunk of attention (Llama 4) is taken for a window of its length.
     """
     window = keys.count("sliding_window", "attention_chunk_size", "sliding_window_size")
     types = keys.texts("layer_types")
     if not types:
-        return _trimmed(_usual(keys, usual, window, layers)) if window else ()
+        return _trimmed(_usual(keys, style.windows, window, layers)) if window else ()
     if len(types) != layers:
         keys.problem(
             "layer_types",
@@ -33,12 +36,13 @@ def windows(keys: Keys, usual: Windows, layers: int) -> tuple[int, ...]:
             f"there must be one for each of the {layers} layers",
             "correct layer_types or the number of layers",
         )
-    strange = sorted(set(types) - _NARROW - _FULL)
+    known = _NARROW | _FULL | ({LINEAR} if style.linear else set())
+    strange = sorted(set(types) - known)
     if strange:
         keys.problem(
             "layer_types",
             ", ".join(strange),
-            f"only {', '.join(sorted(_NARROW | _FULL))} are modelled",
+            f"only {', '.join(sorted(known))} are modelled",
             "this model cannot be read yet",
         )
     return _trimmed(tuple(window if kind in _NARROW else 0 for kind in types))
