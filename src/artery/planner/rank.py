@@ -49,11 +49,6 @@ PENALTIES: tuple[Penalty, ...] = (
     ),
     Penalty(
         1.10,
-        "ZeRO 2 together with a pipeline: gradients are scattered for every micro-batch",
-        lambda e, s: (e.plans.zero == 2) & (e.plans.pp > 1),
-    ),
-    Penalty(
-        1.10,
         "tensor parallelism leaves the scale-up domain: small messages on the network",
         lambda e, s: e.plans.tp > _domain(s),
     ),

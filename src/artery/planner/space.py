@@ -114,11 +114,12 @@ def _replicas(space: Space, system: System) -> tuple[int, ...]:
 
 
 def _only_meaningful_zero(columns: dict[str, Ints], space: Space) -> dict[str, Ints]:
-    """Drop stages that change nothing (dp·cp of 1). ZeRO 2 and 3 with a pipeline are kept."""
+    """Drop stages that change nothing: all with dp·cp of 1, and ZeRO 2 under a pipeline."""
     if "zero" in space.fixed:
         return columns
     sharing = columns["dp"] * columns["cp"] > 1
-    return _keep(columns, sharing | (columns["zero"] == 0))
+    same = (columns["zero"] == 2) & (columns["pp"] > 1)
+    return _keep(columns, (sharing & ~same) | (columns["zero"] == 0))
 
 
 def _cross(columns: dict[str, Ints], name: str, values: tuple[int, ...]) -> dict[str, Ints]:

@@ -10,7 +10,7 @@ from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Ints, Plans
+from artery.step.plans import Bools, Floats, Ints, Plans
 from artery.step.stages import Weights
 from artery.step.traffic import price
 
@@ -61,20 +61,40 @@ def _replicate(machine: Machine, weights: Weights, width: float, group: Groups) 
     return price(machine, "all_reduce", size, group.replica, group.replica_stride)
 
 
+def keeps_gathered(plans: Plans, machine: Machine) -> Bools:
+    """Return which plans shard with FSDP, but leave weights gathered during a step.
+
+    Llama 3 does so under a pipeline (arXiv 2407.21783, section 3.3.2).
+    """
+    kept = machine.profile.shard_keeps_parameters
+    return np.asarray((plans.zero == 3) & (plans.pp > 1) & kept, dtype=np.bool_)
+
+
+def scatters_each(plans: Plans, machine: Machine) -> Bools:
+    """Return which plans scatter their gradients after every micro-batch and keep a shard.
+
+    FSDP does, and ZeRO 2, except under a pipeline: there gradients are added up first (DeepSpeed
+    refuses the pair for that reason, issue 823; MegaScale, arXiv 2402.15627, section 3.2, reduces
+    once), and nothing is left of ZeRO 2 over ZeRO 1.
+    """
+    fully = (plans.zero == 3) & ~keeps_gathered(plans, machine)
+    return np.asarray(fully | ((plans.zero == 2) & (plans.pp == 1)), dtype=np.bool_)
+
+
 @dataclass(frozen=True, slots=True)
 class StepTraffic:
-    """Wire seconds once per step: ``reduce`` after backward, ``gather`` before forward."""
+    """Wire seconds: ``reduce`` after a backward pass, ``gather`` before the first forward one."""
 
     reduce: Floats
     gather: Floats
 
 
 def per_step(weights: Weights, job: Job, path: str) -> StepTraffic:
-    """Return the traffic of a stage's weights once per step (everything but FSDP).
+    """Return the traffic of a stage's weights (everything but FSDP).
 
     ZeRO 0: all-reduce of gradients. ZeRO 1 and 2, and FSDP that keeps its weights gathered:
     reduce-scatter of gradients, all-gather of updated weights (ZeRO, arXiv 1910.02054,
-    section 7).
+    section 7). ZeRO 2 without a pipeline reduces after every micro-batch.
     """
     plans, machine = job.plans, job.machine
     group = groups(plans)

@@ -13,7 +13,13 @@ from artery.core.pricing import Pricer
 from artery.core.profile import Profile
 from artery.core.system import System
 from artery.core.workload import Workload
-from artery.step.data_parallel import LayerTraffic, StepTraffic, per_layer, per_step
+from artery.step.data_parallel import (
+    LayerTraffic,
+    StepTraffic,
+    keeps_gathered,
+    per_layer,
+    per_step,
+)
 from artery.step.flops import StepFlops, step_flops
 from artery.step.job import Job
 from artery.step.ledger import Ledger
@@ -144,8 +150,7 @@ def _data_parallel(job: Job, costs: Ends, pace: Slowest) -> Floats:
     once = per_step(some.fullest, few, "data_parallel_per_step")
     step = StepTraffic(once.reduce[inverse], once.gather[inverse])
     exposed = once_per_step(step, pace, job)
-    kept = (plans.pp > 1) & job.machine.profile.shard_keeps_parameters
-    fully = (plans.zero == 3) & ~kept
+    fully = (plans.zero == 3) & ~keeps_gathered(plans, job.machine)
     if not np.any(fully):
         return exposed
     layer = per_layer(some.layer, few, "data_parallel_per_layer")

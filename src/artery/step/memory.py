@@ -8,7 +8,7 @@ import numpy as np
 
 from artery.chip.roofline import WIDTH
 from artery.core.workload import Layer, Saved
-from artery.step.data_parallel import groups
+from artery.step.data_parallel import groups, keeps_gathered, scatters_each
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
@@ -127,13 +127,14 @@ def _stage(job: Job, stage: Stage, layer: Weights) -> Memory:
     """Bytes on one stage."""
     plans, machine, weights = job.plans, job.machine, stage.weights
     profile, group = machine.profile, groups(plans)
-    kept = (plans.pp > 1) & profile.shard_keeps_parameters
-    fully = (plans.zero == 3) & ~kept
+    fully = (plans.zero == 3) & ~keeps_gathered(plans, machine)
     shard, expert = np.where(fully, group.shard, 1), np.where(fully, group.expert, 1)
     held = (weights.dense / shard + weights.expert / expert) * machine.width
     gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * machine.width, 0.0)
     mine = owned(weights, plans)
-    graded = np.where(plans.zero >= 2, mine, weights.total) * WIDTH[plans.shared.grad_dtype]
+    # Llama 3 says that its gradients are sharded (arXiv 2407.21783, section 3.3.2).
+    sharded = scatters_each(plans, machine) | ((plans.zero >= 2) & profile.shard_keeps_parameters)
+    graded = np.where(sharded, mine, weights.total) * WIDTH[plans.shared.grad_dtype]
     state = RULES[plans.shared.optimizer].state * mine
     activations = _activations(job, stage)
     reserve = profile.reserve * (held + graded + state + activations + gathered)
@@ -160,7 +161,9 @@ def _activations(job: Job, stage: Stage) -> Floats:
         kept = kept + keeps * part.count / workload.depth
         peak = np.maximum(peak, np.where(plans.recomputed > 0, everything, 0.0))
     entry, output = (
-        sum((saved_bytes(saved, plans, machine.width) for saved in part.saved), np.zeros(len(plans)))
+        sum(
+            (saved_bytes(saved, plans, machine.width) for saved in part.saved), np.zeros(len(plans))
+        )
         for part in (workload.first, workload.last)
     )
     logits = plans.rows * workload.logits * machine.profile.logit_bytes / plans.tp
@@ -202,7 +205,7 @@ def _explain(chosen: Memory, flight: Floats, job: Job) -> None:
     )  # fmt: skip
     ledger.put(
         "memory.gradients", chosen.gradients, unit="B",
-        formula="weights on the stage · gradient width (/ shards from ZeRO 2 on)",
+        formula="weights on the stage · gradient width (/ shards where scattered)",
         source="ZeRO (arXiv 1910.02054) section 5", width=WIDTH[plans.shared.grad_dtype],
     )  # fmt: skip
     ledger.put(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from artery.chip.roofline import WIDTH
-from artery.step.data_parallel import groups
+from artery.step.data_parallel import groups, scatters_each
 from artery.step.job import Job
 from artery.step.plans import Floats, Plans
 from artery.step.stages import Weights
@@ -63,14 +63,14 @@ def accumulation_time(weights: Weights, job: Job, path: str) -> Floats:
     """Return seconds per micro-batch to add a stage's weight gradients to the accumulated ones.
 
     A pass of its own reads the new gradient and reads and writes the sum; inside the matrix
-    product the sum is read and written in place of the gradient. FSDP scatters each micro-batch's
-    gradients first, so only a shard is added.
+    product the sum is read and written in place of the gradient. ZeRO 2 and FSDP scatter each
+    micro-batch's gradients first, so only a shard is added.
     """
     plans, width = job.plans, job.machine.width
     grad = WIDTH[plans.shared.grad_dtype]
     fused = job.machine.profile.fused_accumulation
     moved = 2.0 * grad - width if fused else 2.0 * grad + width
-    added = np.where(plans.zero == 3, owned(weights, plans), weights.total)
+    added = np.where(scatters_each(plans, job.machine), owned(weights, plans), weights.total)
     return job.ledger.put(
         path,
         max(moved, 0.0) * added / job.machine.stream,

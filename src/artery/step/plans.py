@@ -13,6 +13,7 @@ from artery.core.plan import Plan, Recompute
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 RECOMPUTE: tuple[Recompute, ...] = ("none", "selective", "full")
 """Recomputation by its code in ``Plans.recompute``."""

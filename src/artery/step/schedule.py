@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.step.data_parallel import LayerTraffic, StepTraffic
+from artery.step.data_parallel import LayerTraffic, StepTraffic, scatters_each
 from artery.step.job import Job
 from artery.step.micro import Ends, Micro
 from artery.step.plans import Floats, Plans, floats
@@ -93,14 +93,18 @@ def once_per_step(wire: StepTraffic, pace: Slowest, job: Job) -> Floats:
     """Return the exposed part of gradient reduction and weight gathering.
 
     Reduction hides behind the backward pass of the last micro-batch (of the last min(n, p)
-    when chunks interleave), gathering behind the forward pass of the first.
+    when chunks interleave), gathering behind the forward pass of the first. ZeRO 2 without a
+    pipeline reduces after each micro-batch, behind its own backward pass.
     """
     plans = job.plans
     hidden, contention = job.machine.hidden("dp"), job.machine.profile.contention
     window = np.where(plans.vpp > 1, np.minimum(plans.micro_batches, plans.pp), 1)
-    behind = np.minimum(wire.reduce, hidden * pace.parts.backward * window)
+    often = scatters_each(plans, job.machine)
+    rounds, passes = np.where(often, plans.micro_batches, 1), np.where(often, 1, window)
+    behind = np.minimum(wire.reduce, hidden * pace.parts.backward * passes)
     ahead = np.minimum(wire.gather, hidden * pace.parts.forward * window)
-    return wire.reduce + wire.gather - (1.0 - contention) * (behind + ahead)
+    reduced = rounds * (wire.reduce - (1.0 - contention) * behind)
+    return floats(reduced + wire.gather - (1.0 - contention) * ahead)
 
 
 def every_layer(wire: LayerTraffic, root: Floats, pace: Slowest, layer: Micro, job: Job) -> Floats:
