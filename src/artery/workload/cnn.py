@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
-from artery.core.workload import Elementwise, Layer, Matmul, Parameter, Saved, Workload
+from artery.core.workload import Elementwise, Layer, Matmul, Parameter, Saved, Split, Workload
 from artery.workload.ends import loss
-from artery.workload.sublayer import NOTHING, Sublayer, layer, merged
+from artery.workload.sublayer import MASK_ELEMENTS, NOTHING, Side, Sublayer, layer, merged
 
 StageKind = Literal["conv", "max_pool", "average_pool", "basic", "bottleneck"]
 
@@ -64,10 +64,14 @@ class CnnShape:
 
 @dataclass(slots=True)
 class _Cursor:
-    """Where the builder stands: channels and pixels per side of the current feature map."""
+    """Where the builder stands: channels and pixels per side of the current feature map.
+
+    ``split`` is what divides a feature map: devices by channel if the network was cut for them.
+    """
 
     channels: int
     side: int
+    split: Literal["tensor", "none"]
     layers: list[Layer] = field(default_factory=list)
 
     @property
@@ -78,7 +82,7 @@ class _Cursor:
 
 def cnn(name: str, shape: CnnShape) -> Workload:
     """Return the workload of a convolutional network; rows are images."""
-    cursor = _Cursor(shape.channels, shape.image)
+    cursor = _Cursor(shape.channels, shape.image, "tensor" if shape.devices > 1 else "none")
     for stage in shape.stages:
         cursor.layers.extend(_stage(stage, cursor, shape))
     widest = max(built.boundary for built in cursor.layers)
@@ -166,41 +170,30 @@ def _shortcut(stage: Stage, cursor: _Cursor, shape: CnnShape, width: int) -> Sub
     """Return the projection of the shortcut where the block changes shape, else nothing."""
     if stage.stride == 1 and cursor.channels == width:
         return NOTHING
-    beside = _Cursor(cursor.channels, cursor.side)
+    beside = _Cursor(cursor.channels, cursor.side, cursor.split)
     return _convolution(_pointwise(width, stage.stride), beside, shape)
 
 
 def _convolution(stage: Stage, cursor: _Cursor, shape: CnnShape) -> Sublayer:
     """Return one convolution (and its normalisation); the cursor moves to its output."""
-    kept = [Saved("convolution input", cursor.elements, "none")]
+    split = cursor.split
+    kept = [Saved("convolution input", cursor.elements, split if stage.groups > 1 else "none")]
     k = cursor.channels // stage.groups * stage.kernel**2
     n = stage.width // stage.groups
     cursor.side = _output_side(stage, cursor.side)
     cursor.channels = stage.width
-    cut = shape.devices > 1
+    side: Side = "column" if split == "tensor" else "none"
     name = f"convolution {stage.kernel}x{stage.kernel}"
-    operators: list[Matmul | Elementwise] = [
-        Matmul(
-            name,
-            k,
-            n,
-            "column" if cut else "none",
-            "tensor" if cut else "none",
-            cursor.side**2,
-            stage.groups,
-        )
-    ]
-    split: Literal["tensor", "none"] = "tensor" if cut else "none"
-    parameters = [Parameter(f"{name} weight", (k, n), split, stage.groups)]
-    vectors = 1
+    product = Matmul(name, k, n, side, split, cursor.side**2, stage.groups)
+    weights = Parameter(f"{name} weight", (k, n), split, stage.groups)
+    elements = cursor.elements
     if shape.batch_norm:
-        operators.append(_pass("batch norm", 3 * cursor.elements, 5 * cursor.elements, 2))
-        kept.append(Saved("batch norm input", cursor.elements, "none"))
-        vectors = 2
+        kept.append(Saved("batch norm input", elements, split))
+        after, vectors = _pass("batch norm", 3 * elements, 5 * elements, split, 2), 2
     else:
-        operators.append(_pass("bias", 2 * cursor.elements, cursor.elements, 1))
-    parameters.append(Parameter("scale and shift", (stage.width,), split, vectors))
-    return Sublayer(tuple(operators), tuple(parameters), tuple(kept))
+        after, vectors = _pass("bias", 2 * elements, elements, split), 1
+    vector = Parameter("scale and shift", (stage.width,), split, vectors)
+    return Sublayer((product, after), (weights, vector), tuple(kept))
 
 
 def _output_side(stage: Stage, side: int) -> int:
@@ -209,18 +202,21 @@ def _output_side(stage: Stage, side: int) -> int:
     return (side + 2 * padding - stage.kernel) // stage.stride + 1
 
 
-def _pass(name: str, forward: float, backward: float, kernels: int = 1) -> Elementwise:
-    return Elementwise(name, forward, backward, "none", kernels, kernels)
+def _pass(
+    name: str, forward: float, backward: float, split: Split = "none", kernels: int = 1
+) -> Elementwise:
+    return Elementwise(name, forward, backward, split, kernels, kernels)
 
 
 def _relu(cursor: _Cursor) -> Sublayer:
     """Return ReLU in place; what it keeps is the next layer's input."""
-    return Sublayer((_pass("relu", 2 * cursor.elements, 3 * cursor.elements),))
+    return Sublayer((_pass("relu", 2 * cursor.elements, 3 * cursor.elements, cursor.split),))
 
 
 def _addition(cursor: _Cursor) -> Sublayer:
     """Return the addition of the shortcut, and of the two gradients."""
-    return Sublayer((_pass("shortcut addition", 3 * cursor.elements, 3 * cursor.elements),))
+    moved = 3 * cursor.elements
+    return Sublayer((_pass("shortcut addition", moved, moved, cursor.split),))
 
 
 def _pool(stage: Stage, cursor: _Cursor) -> Layer:
@@ -228,27 +224,28 @@ def _pool(stage: Stage, cursor: _Cursor) -> Layer:
     before = cursor.elements
     cursor.side = 1 if stage.kind == "average_pool" else _output_side(stage, cursor.side)
     moved = before + cursor.elements
-    kept = (Saved("pool input", before, "none"),) if stage.kind == "max_pool" else ()
-    part = Sublayer((_pass(stage.kind, moved, moved),), saved=kept)
+    kept = (Saved("pool input", before, cursor.split),) if stage.kind == "max_pool" else ()
+    part = Sublayer((_pass(stage.kind, moved, moved, cursor.split),), saved=kept)
     return layer(stage.kind, 1, part, cursor.elements, reductions=0)
 
 
 def _dense(shape: CnnShape, inputs: int) -> Iterator[Layer]:
     """Yield the dense layers, the last one with the loss."""
-    cut: Literal["tensor", "none"] = "tensor" if shape.devices > 1 else "none"
-    side: Literal["column", "none"] = "column" if shape.devices > 1 else "none"
+    cut: Split = "tensor" if shape.devices > 1 else "none"
+    side: Side = "column" if shape.devices > 1 else "none"
     widths = (*shape.dense, shape.classes)
     for index, (k, n) in enumerate(pairwise((inputs, *widths))):
         name = f"dense {index + 1}"
         last = index == len(shape.dense)
         operators: tuple[Matmul | Elementwise, ...] = (
             Matmul(name, k, n, side, cut),
-            loss(n) if last else _pass("relu", 2 * n, 3 * n),
+            loss(n) if last else _pass("relu", 2 * n, 3 * n, cut),
         )
         weights = (Parameter(f"{name} weight", (k, n), cut), Parameter(f"{name} bias", (n,), cut))
         kept = [Saved(f"{name} input", k, "none")]
         if shape.dropout > 0 and not last:
-            operators += (_pass("dropout", 2.5 * n, 2.5 * n),)
-            kept.append(Saved(f"{name} dropout mask", n, "none", bytes=1))
+            moved = (2 + MASK_ELEMENTS) * n
+            operators += (_pass("dropout", moved, moved, cut),)
+            kept.append(Saved(f"{name} dropout mask", n, cut, bytes=1))
         part = Sublayer(operators, weights, tuple(kept))
         yield _gather(layer(name, 1, part, n, reductions=0), k if shape.devices > 1 else 0)
