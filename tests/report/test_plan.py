@@ -82,3 +82,18 @@ def test_a_workload_without_tokens_counts_samples() -> None:
 
 def test_the_next_commands_open_the_largest_part_that_is_not_compute() -> None:
     assert f"artery explain {ASKED} step.tp" in text(factories.answer())
+
+
+def test_on_a_terminal_the_groups_have_their_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    drawn = text(factories.answer())
+    assert "38;2;0;114;178m█" in drawn  # compute, #0072B2
+    assert "38;2;230;159;0m█" in drawn  # communication, #E69F00
+
+
+def test_no_color_is_kept_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    assert "38;2;" not in text(factories.answer())

@@ -42,9 +42,11 @@ def test_each_stage_has_a_named_process_and_two_named_streams(document: dict[str
 
 
 def test_communication_is_named_as_profilers_name_it(document: dict[str, Any]) -> None:
-    sent = {event["name"] for event in complete(document) if event["cat"] == "kernel"}
-    assert "nccl:reduce_gradients" in sent
-    assert all(name.startswith(("nccl:", "wait")) for name in sent)
+    on_comm = {event["name"] for event in complete(document) if event["args"]["stream"] == 13}
+    on_compute = {event["name"] for event in complete(document) if event["args"]["stream"] == 7}
+    assert "nccl:reduce_gradients" in on_comm
+    assert all(name.startswith(("nccl:", "wait")) for name in on_comm)
+    assert on_compute == {"forward", "backward", "optimizer"}
 
 
 def test_the_file_says_what_it_is(document: dict[str, Any]) -> None:

@@ -38,6 +38,13 @@ def test_what_plans_say_of_their_limits_is_translated() -> None:
             assert said not in phrase(text, "zh")
 
 
+def test_why_a_plan_is_ranked_behind_its_time_is_translated() -> None:
+    from artery.planner.rank import PENALTIES
+
+    for penalty in PENALTIES:
+        assert phrase(penalty.reason, "zh") != penalty.reason
+
+
 def test_what_has_no_translation_stays() -> None:
     assert phrase("attention flash2 -> flash3", "zh") == "注意力 flash2 -> flash3"
     assert phrase("something new", "zh") == "something new"

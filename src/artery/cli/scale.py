@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from artery.cli.flags import from_option, plan_flags, request
-from artery.cli.options import set_option, shared_options
+from artery.cli.flags import plan_flags, request
+from artery.cli.options import model_argument, set_option, shared_options, system_option
 from artery.report.words import Language
 
 _LARGEST = 4_000_000
@@ -22,8 +22,8 @@ def _counts(context: click.Context, parameter: click.Parameter, value: str) -> t
 
 
 @click.command("scale")
-@click.argument("model", metavar="MODEL", required=False)
-@from_option
+@model_argument
+@system_option
 @click.option(
     "--chips",
     default="1,8,64,512,4096",
@@ -43,9 +43,8 @@ def _counts(context: click.Context, parameter: click.Parameter, value: str) -> t
 @shared_options
 def command(
     *,
-    model: str | None,
-    on: str | None,
-    saved: str | None,
+    model: str,
+    on: str,
     chips: tuple[int, ...],
     parallel_fraction: float | None,
     as_json: bool,
@@ -65,7 +64,7 @@ def command(
     best plan at that count. Speed-up is against the smallest count that fits. Any :CHIPS of
     the system is ignored.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    asked = request(model, on, saved, flags)
+    asked = request(model, on, None, flags)
     from artery.answers.scale import scale
 
     answer = scale(

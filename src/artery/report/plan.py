@@ -43,7 +43,8 @@ def plan_drawing(answer: PlanAnswer, language: Language, asked: str) -> Renderab
     parts += [indented(_breakdown(best, words)), Text(), indented(_reasons(best, language))]
     if len(answer.plans) > 1:
         parts += [Text(), indented(_alternatives(answer.plans, words))]
-    remarks = labelled_lines(words["note"], best.notes, words["warning"], answer.warnings)
+    notes = tuple(phrase(note, language) for note in best.notes)
+    remarks = labelled_lines(words["note"], notes, words["warning"], answer.warnings)
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     parts += [Text(), indented(commands(words["next"], _next(best, asked)))]

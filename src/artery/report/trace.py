@@ -1,9 +1,9 @@
 """One step as a trace for Perfetto and ``chrome://tracing``.
 
 Chrome's Trace Event Format (JSON object form, complete events, microseconds), with the names
-and categories that the PyTorch profiler writes: ``gpu_user_annotation`` and ``kernel`` for what
-the chip runs, a ``nccl:`` name for communication, one process per pipeline stage with one
-thread per stream. Tools that read profiler traces read this one.
+and categories that the PyTorch profiler writes: category ``kernel`` for what a chip runs, names
+that begin with ``nccl:`` for communication, one process per device (here: pipeline stage) with
+one thread per stream, ``device`` and ``stream`` in the arguments.
 """
 
 from __future__ import annotations
@@ -59,15 +59,16 @@ def _metadata(name: str, stage: int, args: dict[str, Any], thread: int = 0) -> d
 
 
 def _event(piece: Slice) -> dict[str, Any]:
-    args: dict[str, Any] = {"part": piece.part, "stream": _THREADS[piece.stream]}
+    thread = _THREADS[piece.stream]
+    args: dict[str, Any] = {"device": piece.stage, "stream": thread, "part": piece.part}
     if piece.micro_batch is not None:
         args |= {"micro_batch": piece.micro_batch, "chunk": piece.chunk}
     return {
         "ph": "X",
-        "cat": "kernel" if piece.stream == "comm" else "gpu_user_annotation",
+        "cat": "kernel",
         "name": piece.name,
         "pid": piece.stage,
-        "tid": _THREADS[piece.stream],
+        "tid": thread,
         "ts": piece.start * _MICROSECONDS,
         "dur": piece.duration * _MICROSECONDS,
         "args": args,

@@ -260,6 +260,25 @@ _PHRASES_ZH = {
     "kernel launches by the host": "主机下发算子",
     "waiting for the slowest node": "等待最慢的节点",
     "tied embedding's all-reduce": "共享词嵌入的 all-reduce",
+    "memory is at the limit: one larger batch or a fragmented heap and it does not fit": (
+        "显存临界：批再大一点或显存碎片化就放不下"
+    ),
+    "FSDP over more than 512 ranks: no published run confirms that its traffic still hides": (
+        "FSDP 超过 512 个 rank：没有公开的训练证实其通信仍能被掩盖"
+    ),
+    "FSDP together with a pipeline: weights are gathered for every micro-batch and stage": (
+        "FSDP 与流水线并用：每个微批、每个阶段都要收集权重"
+    ),
+    "ZeRO 2 together with a pipeline: gradients are scattered for every micro-batch": (
+        "ZeRO 2 与流水线并用：每个微批都要散发梯度"
+    ),
+    "tensor parallelism leaves the scale-up domain: small messages on the network": (
+        "张量并行跨出纵向扩展域：网络上都是小消息"
+    ),
+    "context parallelism: validated on few published runs": "上下文并行：只有少数公开结果可验证",
+    "more than four chunks per stage: schedule overheads grow with each": (
+        "每阶段超过四个模型块：调度开销随之增长"
+    ),
     "peak compute": "峰值算力",
     "memory bandwidth": "显存带宽",
     "bandwidth": "带宽",
