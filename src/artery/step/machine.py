@@ -52,12 +52,12 @@ class Machine:
         if self.plan.overlap is None:
             return self.profile.overlap.get(kind, 0.0)
         if kind in self.plan.overlap:
-            return max(self.profile.overlap.get(kind, 0.0), FORCED_OVERLAP)
+            return self.profile.overlap.get(kind, 0.0) or FORCED_OVERLAP
         return 0.0
 
 
 FORCED_OVERLAP = 0.8
-"""Assumed: a framework asked to overlap hides this share, as the FSDP profile does."""
+"""Assumed: a framework asked to overlap what its profile does not hides as much as FSDP does."""
 
 
 def machine(system: System, pricer: Pricer, profile: Profile, plan: Plan) -> Machine:

@@ -1,0 +1,54 @@
+"""The README in both languages: a template with the real plan and the measured accuracy."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Final
+
+from artery.report.words import Language
+from docs_build import ROOT
+
+TEMPLATES: Final = Path(__file__).parent / "templates"
+MODEL: Final = "llama3-405b"
+SYSTEM: Final = "hgx-h100-roce:16384"
+"""What ``make plan`` asks."""
+
+
+def english() -> str:
+    """Return ``README.md``."""
+    return _page("README.md", "en", ROOT / "docs" / "accuracy.md")
+
+
+def chinese() -> str:
+    """Return ``README.zh.md``."""
+    return _page("README.zh.md", "zh", ROOT / "docs" / "accuracy.zh.md")
+
+
+def _page(template: str, language: Language, accuracy: Path) -> str:
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    drawn, searched = _plan(language)
+    text = text.replace("{plan}", drawn).replace("{searched}", f"{searched:,}")
+    return text.replace("{accuracy}", _claims(accuracy))
+
+
+@cache
+def _plan(language: Language) -> tuple[str, int]:
+    """The terminal's answer, and how many plans were searched."""
+    from artery.answers.plan import plan
+    from artery.report.plan import plan_drawing
+    from artery.report.terminal import draw
+
+    answer = plan(MODEL, SYSTEM)
+    text = StringIO()
+    draw(plan_drawing(answer, language, f"{MODEL} --on {SYSTEM}"), file=text, width=80)
+    return text.getvalue().rstrip(), answer.searched
+
+
+def _claims(page: Path) -> str:
+    """The first table of the accuracy page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("|"))
+    end = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+    return "\n".join(lines[start:end])
