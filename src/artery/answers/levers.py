@@ -80,7 +80,7 @@ def _elasticities(situation: Situation, step: float) -> Iterator[Lever]:
 
 
 def _upgrades(situation: Situation, step: float) -> Iterator[Lever]:
-    """Each network tier at twice its bandwidth: the next generation of its link."""
+    """Memory and each network tier at twice its bandwidth: the next generation of its link."""
     for resource in resources(situation.system):
         if resource.name.endswith("bandwidth"):
             system = resource.scaled(situation.system, 2.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 from artery.answers.levers import FITS, Situation, levers
@@ -20,7 +20,7 @@ from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.core.term import Estimate
 from artery.core.workload import Workload
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, UsageError
 from artery.planner.rank import penalties, reasons
 from artery.planner.search import Found, search
 from artery.planner.space import Space
@@ -28,9 +28,6 @@ from artery.step.evaluate import evaluate
 from artery.step.flops import StepFlops
 from artery.step.ledger import Ledger
 from artery.step.legality import problems
-
-LARGEST_RUN = 1e30
-"""No run has more tokens; a larger number is a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,6 @@ class _Question:
     request: Request
     settled: Settled
     pricer: Callable[[System], Pricer]
-    tokens: float | None
 
     @property
     def system(self) -> System:
@@ -74,10 +70,12 @@ def plan(
     Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
     in memory is an answer whose ``fitting`` is 0.
     """
-    request = _request(workload(model), system_of(on, tuple(overrides)), options)
+    if top < 1:
+        raise UsageError(f"top is the number of plans to show, 1 or more, not {top}")
+    request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
     settled = settle(request)
     pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
-    question = _Question(request, settled, pricers, _tokens(tokens))
+    question = _Question(request, settled, pricers)
     found = _find(question, top)
     results = tuple(
         _result(question, each, explained and index == 0) for index, each in enumerate(found.plans)
@@ -92,6 +90,19 @@ def plan(
         given=found.searched == 1,
         warnings=_warnings(question, results),
     )
+
+
+def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, System]:
+    """The model and the system; what is wrong with either is said together."""
+    try:
+        known = workload(model)
+    except InputError as error:
+        try:
+            system_of(on, tuple(overrides))
+        except InputError as other:
+            raise InputError([*error.problems, *other.problems]) from None
+        raise
+    return known, system_of(on, tuple(overrides))
 
 
 def _request(model: Workload, system: System, options: dict[str, Any]) -> Request:
@@ -109,18 +120,13 @@ def _request(model: Workload, system: System, options: dict[str, Any]) -> Reques
     return Request(model, system, degrees, **known)
 
 
-def _tokens(tokens: float | None) -> float | None:
-    if tokens is not None and not 0 < tokens < LARGEST_RUN:
-        problem = Problem(field="tokens", found=f"{tokens:g}", rule="must be above 0",
-                          fix="for example --tokens 15T")  # fmt: skip
-        raise InputError(problem)
-    return tokens
-
-
 def _find(question: _Question, top: int) -> Found:
     """The plans: searched, or an error that says why none is legal."""
     space = Space(question.system.chips, question.settled.fixed, question.settled.shared)
-    _factors(space)
+    wrong = _factors(space)
+    if wrong:
+        own = (p for p in _broken(question, space) if p.field in space.fixed)
+        raise InputError([*wrong, *own])
     found = search(
         question.workload,
         question.system,
@@ -134,27 +140,24 @@ def _find(question: _Question, top: int) -> Found:
     return found
 
 
-def _factors(space: Space) -> None:
-    """Refuse degrees whose product cannot be the number of chips."""
+def _factors(space: Space) -> tuple[Problem, ...]:
+    """What is wrong with degrees whose product cannot be the number of chips."""
     given = {name: space.fixed[name] for name in ("tp", "pp", "cp", "dp") if name in space.fixed}
-    product = 1
-    for degree in given.values():
-        product *= degree
-    whole = len(given) == 4
-    if (product == space.chips) if whole else (space.chips % product == 0):
-        return
+    product = prod(given.values())
+    if (product == space.chips) if len(given) == 4 else (space.chips % product == 0):
+        return ()
     spelled = " x ".join(f"{name} {degree}" for name, degree in given.items())
-    raise InputError(
+    return (
         Problem(
             field="·".join(given),
             found=f"{spelled} = {product:,} on {space.chips:,} chips",
             rule="tp·pp·cp·dp is the number of chips",
             fix=f"degrees that divide {space.chips:,}, or another :CHIPS",
-        )
+        ),
     )
 
 
-def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
+def _broken(question: _Question, space: Space) -> tuple[Problem, ...]:
     """The rules that the given fields break, tried on the plainest plan that has them."""
     fixed: dict[str, Any] = dict(space.fixed)
     for name in ("tp", "pp", "cp"):
@@ -164,7 +167,12 @@ def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
     fixed.pop("recompute", None)
     parallel = bool(fixed.pop("sequence_parallel", 0))
     plainest = replace(space.shared, sequence_parallel=parallel, **fixed)
-    broken = problems(question.workload, plainest)
+    return problems(question.workload, plainest)
+
+
+def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
+    """Why no plan is legal: broken rules, or a batch that the chips cannot share out."""
+    broken = _broken(question, space)
     if broken:
         return broken
     batch = space.fixed["global_batch"]
@@ -229,12 +237,13 @@ def _power(system: System) -> float | None:
 def _run(
     question: _Question, chosen: Plan, step: float, power: float | None, cost: float | None
 ) -> Run | None:
-    if question.tokens is None:
+    tokens = question.request.tokens
+    if tokens is None:
         return None
-    steps = ceil(question.tokens / (chosen.global_batch * chosen.sequence))
+    steps = ceil(tokens / (chosen.global_batch * chosen.sequence))
     seconds = steps * step
     return Run(
-        tokens=question.tokens,
+        tokens=tokens,
         steps=float(steps),
         seconds=seconds,
         energy=None if power is None else power * seconds,

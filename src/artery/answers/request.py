@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from math import log2
 
 from artery.catalog.profiles import profile
-from artery.chip.roofline import WIDTH
+from artery.chip.roofline import WIDTH, peak
+from artery.core.chip import Chip
 from artery.core.plan import Plan
 from artery.core.profile import Profile
 from artery.core.system import System
@@ -29,6 +30,9 @@ Llama 2 trained with (3.2 M to 4 M)."""
 IMAGE_BATCH = 256
 """Assumed samples per chip and step for an image model (the ResNet-50 recipe of
 arXiv 1706.02677 has 32 per chip, later ones up to 256)."""
+
+LARGEST_RUN = 1e30
+"""No run has more tokens; a larger number is a typing error."""
 
 LIMIT = 10**12
 """No degree, batch or sequence is larger: beyond it whole numbers are typing errors."""
@@ -54,6 +58,7 @@ class Request:
     optimizer: str | None = None
     placement: str = "packed"
     load_factor: float | None = None
+    tokens: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def settle(request: Request) -> Settled:
     warnings: list[str] = []
     _check(request)
     known = profile(request.framework or _framework(request))
-    length = _sequence(request)
+    length = _sequence(request, warnings)
     shared = Plan(
         sequence=length,
         dtype=request.dtype or _dtype(request.system),
@@ -116,6 +121,14 @@ def _check(request: Request) -> None:
     for name in request.overlap or ():
         if name not in OVERLAPS:
             problems.absorb(UnknownNameError("overlap", name, OVERLAPS))
+    _check_numbers(request, problems)
+    _check_known(request, problems)
+    if request.workload.unsupported is not None:
+        problems.add(_unsupported(request.workload, request.workload.unsupported))
+    problems.raise_if_any()
+
+
+def _check_numbers(request: Request, problems: Problems) -> None:
     numbers = {**request.degrees, "global_batch": request.global_batch, "seq": request.sequence}
     for name, number in numbers.items():
         if number is not None and not (0 if name == "zero" else 1) <= number <= LIMIT:
@@ -123,9 +136,38 @@ def _check(request: Request) -> None:
     if request.degrees.get("zero", 0) > 3:
         problems.add(Problem(field="zero", found=str(request.degrees["zero"]),
                              rule="ZeRO has stages 0 to 3", fix="--zero 3"))  # fmt: skip
-    if request.workload.unsupported is not None:
-        problems.add(_unsupported(request.workload, request.workload.unsupported))
-    problems.raise_if_any()
+    share, load, tokens = request.recompute_layers, request.load_factor, request.tokens
+    if share is not None and not 0.0 <= share <= 1.0:
+        problems.add(Problem(field="recompute_layers", found=f"{share:g}",
+                             rule="is a share of the layers, 0 to 1",
+                             fix="for example 0.5"))  # fmt: skip
+    if load is not None and not 1.0 <= load <= LIMIT:
+        problems.add(Problem(field="load_factor", found=f"{load:g}",
+                             rule="is the busiest expert's load over the mean, 1 or more",
+                             fix="1 for an even load"))  # fmt: skip
+    if tokens is not None and not 0.0 < tokens < LARGEST_RUN:
+        problems.add(Problem(field="tokens", found=f"{tokens:g}", rule="must be above 0",
+                             fix="for example --tokens 15T"))  # fmt: skip
+    if tokens is not None and request.workload.row_kind != "token":
+        problems.add(Problem(field="tokens", found=f"tokens for {request.workload.name}",
+                             rule="it works on samples and has no tokens",
+                             fix="leave --tokens out"))  # fmt: skip
+
+
+def _check_known(request: Request, problems: Problems) -> None:
+    """Refuse a framework that nobody knows, and what the chip has not."""
+    chip = request.system.chip
+    if request.dtype in WIDTH:
+        try:
+            peak(chip, request.dtype)
+        except InputError as error:
+            problems.absorb(error)
+    if request.attention in ATTENTION and request.attention not in _kernels(chip):
+        problems.add(_no_kernel(request.attention, chip))
+    try:
+        profile(request.framework or _framework(request))
+    except InputError as error:
+        problems.absorb(error)
 
 
 def _out_of_range(name: str, number: int) -> Problem:
@@ -159,28 +201,41 @@ def _dtype(system: System) -> str:
     return next((d for d in ("bf16", "fp16", "tf32", "fp32") if d in system.chip.peaks), "fp32")
 
 
-def _sequence(request: Request) -> int:
+def _sequence(request: Request, warnings: list[str]) -> int:
+    """The asked or the model's usual rows per sample; a longer one than it allows is said."""
     longest = request.workload.max_sequence
-    length = request.sequence or request.workload.sequence
-    if longest is not None and length > longest and request.sequence is None:
-        return longest
-    return length
+    if request.sequence is None:
+        length = request.workload.sequence
+        return length if longest is None else min(length, longest)
+    if longest is not None and request.sequence > longest:
+        warnings.append(
+            f"a sequence of {request.sequence:,} is longer than {request.workload.name} "
+            f"allows ({longest:,}); its shape is taken as it is"
+        )
+    return request.sequence
+
+
+def _kernels(chip: Chip) -> tuple[str, ...]:
+    """The attention kernels whose speed on ``chip`` is known."""
+    return ("eager", *chip.efficiency.attention)
+
+
+def _no_kernel(wanted: str, chip: Chip) -> Problem:
+    has = _kernels(chip)
+    return Problem(
+        field="attention",
+        found=f'"{wanted}" on {chip.name}',
+        rule=f"no speed is known for it there; the chip has {', '.join(has)}",
+        fix=f"--attention {has[-1]}",
+    )
 
 
 def _attention(request: Request, known: Profile, warnings: list[str]) -> str:
-    """The asked or the profile's attention kernel, stepped down to what the chip has."""
+    """The asked attention kernel, or the profile's, stepped down to what the chip has."""
     wanted = request.attention or known.attention
-    has = ("eager", *request.system.chip.efficiency.attention)
+    has = _kernels(request.system.chip)
     if wanted in has:
         return wanted
-    if request.attention is not None:
-        problem = Problem(
-            field="attention",
-            found=f'"{wanted}" on {request.system.chip.name}',
-            rule=f"no speed is known for it there; the chip has {', '.join(has)}",
-            fix=f"--attention {has[-1]}",
-        )
-        raise InputError([problem])
     order = [
         kind
         for kind in ATTENTION
