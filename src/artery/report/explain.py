@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -117,7 +118,7 @@ def _input(value: float | str) -> str:
 
 def _children(path: str, term: Term) -> RenderableType:
     table = Table.grid(padding=(0, 2))
-    table.add_column(overflow="fold")
+    table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     adds_up = term.combine == "sum"
@@ -139,4 +140,4 @@ def _next(answer: ExplainAnswer, asked: str) -> list[str]:
         if child.unit == opened.term.unit
     ]
     back = [f"artery plan {asked}"]
-    return [f"artery explain {asked} {max(below)[1]}", *back] if below else back
+    return [f"artery explain {asked} {quote(max(below)[1])}", *back] if below else back

@@ -89,7 +89,8 @@ def _title(answer: PlanAnswer, words: Words) -> Text:
     nodes = -(-plan.chips // system.chips_per_node)
     title = Text(answer.workload.name, style="bold")
     title.append(f"  {system.name}  ", style="not bold")
-    title.append(f"{plan.chips:,} x {system.chip.name}, {nodes:,} {words['nodes']}", "not bold")
+    where = words["one_node" if nodes == 1 else "nodes"].format(nodes=f"{nodes:,}")
+    title.append(f"{plan.chips:,} x {system.chip.name}, {where}", "not bold")
     title.append(f"  {answer.profile.name} ({answer.profile.as_of})", style="dim not bold")
     return title
 
