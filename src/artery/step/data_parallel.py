@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,11 @@ class Groups:
     replica_stride: Ints
     expert: Ints
     expert_stride: Ints
+
+    def where(self, chosen: Bools) -> Groups:
+        """The same groups for the ``chosen`` plans, groups of one, which are free, elsewhere."""
+        shard, expert = np.where(chosen, self.shard, 1), np.where(chosen, self.expert, 1)
+        return replace(self, shard=shard, expert=expert)
 
 
 def groups(plans: Plans) -> Groups:
@@ -99,13 +104,11 @@ def per_step(weights: Weights, job: Job, path: str) -> StepTraffic:
     plans, machine = job.plans, job.machine
     group = groups(plans)
     grad, weight = WIDTH[plans.shared.grad_dtype], machine.width
-    whole = _both(machine, "all_reduce", weights, grad, group)
-    scatter = _both(machine, "reduce_scatter", weights, grad, group)
-    scatter = scatter + _replicate(machine, weights, grad, group)
-    gather = _both(machine, "all_gather", weights, weight, group)
     sharded = plans.zero >= 1
-    reduce = np.where(sharded, scatter, whole + _replicate(machine, weights, grad, group))
-    gather = np.where(sharded, gather, 0.0)
+    whole = _both(machine, "all_reduce", weights, grad, group.where(~sharded))
+    scatter = _both(machine, "reduce_scatter", weights, grad, group.where(sharded))
+    reduce = whole + scatter + _replicate(machine, weights, grad, group)
+    gather = _both(machine, "all_gather", weights, weight, group.where(sharded))
     job.ledger.put(
         path,
         reduce + gather,

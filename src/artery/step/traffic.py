@@ -43,13 +43,13 @@ def tensor_parallel(layer: Layer, job: Job, path: str) -> Traffic:
         return Traffic(np.zeros(len(plans)), np.zeros(len(plans)))
     size = plans.rows * layer.reduced * machine.width
     one = np.ones(len(plans), dtype=np.int64)
-    whole = price(machine, "all_reduce", size, plans.tp, one)
-    gather = price(machine, "all_gather", size, plans.tp, one)
-    scatter = price(machine, "reduce_scatter", size, plans.tp, one)
-    halves = gather + scatter
     parallel = plans.sequence_parallel == 1
-    forward = layer.reductions * np.where(parallel, halves, whole)
-    backward = layer.reductions * np.where(parallel, halves + gather, whole)
+    together, apart = np.where(parallel, 1, plans.tp), np.where(parallel, plans.tp, 1)
+    whole = price(machine, "all_reduce", size, together, one)
+    gather = price(machine, "all_gather", size, apart, one)
+    scatter = price(machine, "reduce_scatter", size, apart, one)
+    forward = layer.reductions * (whole + gather + scatter)
+    backward = forward + layer.reductions * gather
     job.ledger.put(
         f"{path}.tp",
         forward + backward,
