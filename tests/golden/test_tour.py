@@ -9,8 +9,8 @@ from artery.answers.stops import STOPS, Figures
 
 @pytest.fixture(scope="module")
 def stops() -> dict[str, Figures]:
-    quick = ("one-chip", "does-it-fit", "memory", "links", "wiring", "infiniband", "failures",
-             "energy")  # fmt: skip
+    quick = ("one-chip", "does-it-fit", "memory", "links", "wiring", "infiniband", "gpt3",
+             "failures", "energy")  # fmt: skip
     return {name: STOPS[name]() for name in quick}
 
 
@@ -79,3 +79,11 @@ def test_power_of_ten_thousand_chips(stops: dict[str, Figures]) -> None:
     assert energy["h100"] == pytest.approx(10200 * 1250, rel=0.03)
     assert energy["gb200"] == pytest.approx(140e3 / 72 * 10_000, rel=0.03)
     assert 0.05 < energy["share"] < 0.10
+
+
+def test_gpt_3_on_1024_v100(stops: dict[str, Figures]) -> None:
+    """3.14e23 FLOP (arXiv 2104.10350) over 1,024 x 24.6 TFLOP/s; 5.5 GB twice at 12.5 GB/s."""
+    gpt3 = stops["gpt3"]
+    assert gpt3["days_2020"] == pytest.approx(3.14e23 / (1024 * 24.6e12), rel=0.01)
+    assert gpt3["days_1024"] > 30 * 86400
+    assert gpt3["shard"] == pytest.approx(0.87, abs=0.01)

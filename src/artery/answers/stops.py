@@ -46,6 +46,12 @@ SWITCH_PORT_POWER: Final = 747 / 64
 ADAPTER_POWER: Final = 25.0
 """Watts of a 400 Gb/s adapter: ConnectX-7, 17 to 26 W (NVIDIA, recalled); part of the node."""
 
+GPT3_TOKENS: Final = 300e9
+"""Tokens that GPT-3 was trained on (Brown et al. 2020, arXiv 2005.14165, table 2.1)."""
+
+V100_FLOPS: Final = 24.6e12
+"""FLOP/s of one V100 on GPT-3: Patterson et al., arXiv 2104.10350, table 4."""
+
 ASSUMED_FLOPS: Final = 400e12
 """FLOP/s that one H100 sustains: the round figure that Llama 3's 380 to 430 stand for
 (arXiv 2407.21783, table 4)."""
@@ -220,11 +226,17 @@ def infiniband() -> Figures:
 
 def gpt3() -> Figures:
     """GPT-3 on 1,024 V100, and its gradient over a 100 Gb/s port."""
-    run = _seconds(plan("gpt3-175b", "dgx-1v:1024", tokens=300e9, explained=False))
-    gradients = model("gpt3-175b").parameters * 2
+    parameters = model("gpt3-175b").parameters
+    run = _seconds(plan("gpt3-175b", "dgx-1v:1024", tokens=GPT3_TOKENS, explained=False))
+    gradients = parameters * 2
     port = link("ib-edr").bandwidth
     # Many ranks: a ring sends 2(N-1)/N, nearly twice, of the shard through each port.
-    return {"days_1024": run, "gradients": gradients, "shard": 2 * gradients / 64 / port}
+    return {
+        "days_2020": 6 * parameters * GPT3_TOKENS / (1024 * V100_FLOPS),
+        "days_1024": run,
+        "gradients": gradients,
+        "shard": 2 * gradients / 64 / port,
+    }
 
 
 def failures() -> Figures:
