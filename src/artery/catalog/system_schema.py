@@ -81,7 +81,8 @@ class NodeTable:
 
     ``link`` is the class of the scale-up link: all links of a chip together, but one link in a
     full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is
-    the number of NVSwitches, ``trays`` those of an NVL72 rack that are used, ``reduction`` is ``nvls`` if they add; ``cables`` are those of a
+    the number of NVSwitches, ``trays`` those of an NVL72 rack that are used, ``reduction`` is
+    ``nvls`` if they add; ``cables`` are those of a
     graph. ``power`` and ``price`` are those of a node without its chips.
     """
 
