@@ -11,7 +11,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.workload import Attention, Layer
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Ints
+from artery.step.plans import Floats, Ints, floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,9 @@ def context_parallel(layer: Layer, job: Job, path: str) -> Traffic:
 def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """Dispatch to experts and combine: between nodes one copy per node, the rest inside.
 
-    A token picks k of E experts spread evenly over n nodes, so it reaches
-    n·(1 - (1 - 1/n)^k) distinct nodes (at most k); that many copies enter the network, and
-    all k are forwarded inside the nodes. Both run at once, so the slower one counts
-    (DeepSeek-V3, arXiv 2412.19437, section 3.2.2).
+    The copies of :func:`nodes_reached` enter the network, and all k are forwarded inside the
+    nodes. Both run at once, so the slower one counts (DeepSeek-V3, arXiv 2412.19437, section
+    3.2.2).
     """
     plans, machine = job.plans, job.machine
     nothing = np.zeros(len(plans))
@@ -100,7 +99,7 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     chosen = layer.routing.top_k
     inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
     nodes = -(-plans.ep // inside)
-    copies = np.minimum(nodes * (1.0 - (1.0 - 1.0 / nodes) ** chosen), chosen)
+    copies = nodes_reached(nodes, layer.routing.experts, chosen)
     tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
     narrow, wide = WIDTH[machine.operand], machine.width
 
@@ -122,3 +121,16 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
         combine_seconds=combined,
     )
     return Traffic(dispatched + combined, back)
+
+
+def nodes_reached(nodes: Ints, experts: int, chosen: int) -> Floats:
+    """Return how many distinct nodes a token reaches that picks ``chosen`` different experts.
+
+    With E experts spread evenly over n nodes, all picks equally likely, it is
+    n·(1 - C(E - E/n, k) / C(E, k)), which nears n·(1 - (1 - 1/n)^k) for many experts.
+    """
+    elsewhere = experts * (1.0 - 1.0 / nodes)
+    missed = np.ones(len(nodes))
+    for picked in range(chosen):
+        missed = missed * np.maximum(elsewhere - picked, 0.0) / (experts - picked)
+    return floats(nodes * (1.0 - missed))
