@@ -16,7 +16,8 @@ from statistics import median
 
 import numpy as np
 
-from artery.answers.expect import ExpectAnswer, Speed, expect, named
+from artery.answers.expect import expect, named
+from artery.answers.expect_result import ExpectAnswer, Speed
 from artery.collective import bus_factor
 
 DATA = Path(__file__).parent / "data"

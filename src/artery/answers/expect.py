@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final, cast, get_args
 
 from artery import units
+from artery.answers.expect_result import DTYPES, ExpectAnswer
 from artery.core.pricing import Collective
-from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
-
-DTYPES: Final = {
-    "int8": 1, "uint8": 1, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8,
-    "half": 2, "float": 4, "double": 8, "bfloat16": 2, "fp8_e4m3": 1, "fp8_e5m2": 1,
-}  # fmt: skip
-"""Bytes of an element, by nccl-tests' name of the type."""
 
 _DTYPE_ALIASES: Final = {
     "fp16": "half", "float16": "half", "bf16": "bfloat16", "fp32": "float", "float32": "float",
@@ -27,65 +20,6 @@ _NOT_ADDED_BY_SWITCHES: Final = frozenset({"int8", "uint8", "fp8_e4m3", "fp8_e5m
 
 MOST_ROWS: Final = 4096
 """Assumed: more sizes than anyone reads; a slip of the pen above."""
-
-Note = Literal["alone", "average", "two_nodes", "above_link", "best_differs", "part_filled"]
-"""What has to be said about the rows; the renderer has the words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """One size under one algorithm: seconds with their 80 % interval, and bandwidths in B/s.
-
-    ``wire`` is what one chip puts on the links that leave its node, on average, or inside one
-    node what the busiest chip puts on its own.
-    """
-
-    seconds: float
-    low: float
-    high: float
-    algbw: float
-    busbw: float
-    wire: float
-    algorithm: str
-    protocol: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectRow:
-    """One size in bytes; ``count`` elements as nccl-tests counts them.
-
-    ``speed`` is what was asked for, ``best`` the fastest known where it is at least 2 % faster.
-    """
-
-    size: int
-    count: int
-    speed: Speed
-    best: Speed | None
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectAnswer:
-    """The rows, and what they hold for.
-
-    ``nodes`` counts scale-up domains that the ranks lie on, ``limit`` names the tier that bounds
-    the largest size and ``link_rate`` is what one chip can put on its links inside a node, B/s.
-    """
-
-    collective: Collective
-    system: System
-    ranks: int
-    nodes: int
-    library: str
-    version: str
-    algorithm: str
-    dtype: str
-    reduction: str
-    root: int
-    rows: tuple[ExpectRow, ...]
-    limit: str | None
-    link_rate: float | None
-    notes: tuple[Note, ...]
-    warnings: tuple[str, ...]
 
 
 def expect(
@@ -106,7 +40,7 @@ def expect(
     name; ``chips_per_node`` uses only so many chips of every node; ``nccl`` is a version.
     Raises :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
-    from artery.answers.expecting import Setting, measure
+    from artery.answers.expect_pricing import Setting, measure
 
     asked = named(collective)
     element = type_named(dtype)

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.expect import ExpectAnswer, ExpectRow, Speed
+from artery.answers.expect_result import ExpectAnswer, ExpectRow, Speed
 from artery.report.expect_words import expect_words
 from artery.report.terminal import commands
 from artery.report.words import Language

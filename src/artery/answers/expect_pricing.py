@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from artery.answers.expect import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
+from artery.answers.expect_result import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
 from artery.answers.libraries import library_of
 from artery.catalog.systems import system as system_of
 from artery.collective import ClosedForm, Library, Quote, bus_factor
