@@ -9,6 +9,7 @@ import pytest
 from artery.catalog import chip, link, names
 from artery.catalog.door import check
 from artery.catalog.loader import aliases, entry, resolve
+from artery.catalog.part_schema import NicTable, OpticTable, SwitchTable
 from artery.catalog.schema import ChipTable, LinkTable
 from artery.catalog.sourced import leaves
 from artery.catalog.structure import fill
@@ -22,7 +23,13 @@ MUST_EXIST = (
     *("h100-96g-500w", "v100-16g"),
 )
 
-SIBLINGS = {"chips": ChipTable, "links": LinkTable}
+SIBLINGS: dict[str, type] = {
+    "chips": ChipTable,
+    "links": LinkTable,
+    "switches": SwitchTable,
+    "nics": NicTable,
+    "optics": OpticTable,
+}
 ENTRIES = [(kind, name) for kind in SIBLINGS for name in names(kind)]
 
 

@@ -6,32 +6,46 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from artery.catalog import chip, link, model
+from artery.catalog import chip, link, model, nic, optic, switch
 from artery.catalog.chips import build as build_chip
 from artery.catalog.door import is_path, json_schema, read
 from artery.catalog.libraries import LibraryTable
 from artery.catalog.loader import KINDS, SINGULAR, Resolved, aliases, entry, names, resolve
+from artery.catalog.part_schema import NicTable, OpticTable, SwitchTable
 from artery.catalog.schema import ChipTable, LinkTable
 from artery.catalog.sourced import Path, Sourced, dotted, leaves
 from artery.catalog.structure import field_types, fill, unit_at
 from artery.catalog.syntax import read_document
 from artery.catalog.system_schema import SystemTable
 from artery.core.chip import Chip
+from artery.core.parts import Span
 from artery.core.profile import Profile
 from artery.core.source import Confidence, Source
 from artery.errors import InputError, Problem, UnknownNameError, did_you_mean, nearest
-from artery.units import Unit, show_bytes, show_count, show_flops, show_power, show_rate, show_time
+from artery.units import (
+    Unit,
+    show_bytes,
+    show_count,
+    show_flops,
+    show_line_rate,
+    show_power,
+    show_rate,
+    show_time,
+)
 
 _TABLES: Final[dict[str, type]] = {
     "chips": ChipTable,
     "links": LinkTable,
     "systems": SystemTable,
+    "switches": SwitchTable,
+    "nics": NicTable,
+    "optics": OpticTable,
     "profiles": Profile,
     "libraries": LibraryTable,
 }
 """The dataclass of each kind's file; a model's file depends on its family."""
 
-DESCRIBED: Final = ("chip", "link", "system")
+DESCRIBED: Final = ("chip", "link", "system", "switch", "nic", "optic")
 """What a user may describe in a file of their own, and ``artery catalog schema`` describes."""
 
 _IDENTITY: Final = ("name", "title", "version")
@@ -128,14 +142,14 @@ def catalog_show(name: str) -> tuple[Entry, ...]:
 
 
 def catalog_schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of a file that describes a ``chip``, ``link`` or ``system``.
+    """Return the JSON Schema of a file that describes a ``chip``, ``link``, ``system`` or part.
 
     Raises :class:`artery.errors.UnknownNameError` for anything else.
     """
-    singular = kind.casefold().removesuffix("s")
-    if singular not in DESCRIBED:
+    plural = next((one for one, single in SINGULAR.items() if kind.casefold() in (one, single)), "")
+    if SINGULAR.get(plural) not in DESCRIBED:
         raise UnknownNameError("kind", kind, DESCRIBED)
-    return json_schema(_TABLES[f"{singular}s"])
+    return json_schema(_TABLES[plural])
 
 
 def _plural(kind: str) -> str:
@@ -169,9 +183,37 @@ def _summary(kind: str, name: str, values: dict[str, Any]) -> str:
         return f"{show_rate(found.bandwidth)} per direction, {show_time(found.latency)}"
     if kind == "systems":
         return f"{values['chip']}, {values['library']}"
+    if kind in ("switches", "nics", "optics"):
+        return _part_summary(kind, name)
     if kind == "models":
         return f"{show_count(model(name).parameters)} parameters, {values['family']}"
     return str(values.get("description") or values.get("version", ""))
+
+
+def _part_summary(kind: str, name: str) -> str:
+    """Return ports, rate and power of a part of a network."""
+    if kind == "switches":
+        box = switch(name)
+        ports = f"{box.ports} x {show_line_rate(box.port)}, {box.fabric}"
+        return _with_power(ports, box.power)
+    if kind == "nics":
+        card = nic(name)
+        return _with_power(f"{show_line_rate(card.rate)}, {', '.join(card.protocols)}", card.power)
+    end = optic(name)
+    reach = (
+        f"{end.reach.low:g}"
+        if end.reach.low == end.reach.high
+        else (f"{end.reach.low:g} to {end.reach.high:g}")
+    )
+    return _with_power(f"{show_line_rate(end.rate)}, {end.medium}, {reach} m", end.power)
+
+
+def _with_power(text: str, power: Span | None) -> str:
+    if power is None:
+        return text
+    if power.low == power.high:
+        return f"{text}, {show_power(power.low)}"
+    return f"{text}, {show_power(power.low)} to {show_power(power.high)}"
 
 
 def _chip_summary(found: Chip) -> str:
@@ -193,14 +235,12 @@ def _of_file(file: str) -> Entry:
 
 def _kind_of(values: dict[str, Any]) -> str:
     """Return the kind of thing that a file describes: by its base, else by its fields."""
-    for kind in (f"{singular}s" for singular in DESCRIBED):
+    kinds = [plural for plural, singular in SINGULAR.items() if singular in DESCRIBED]
+    for kind in kinds:
         base = values.get("base")
         if isinstance(base, str) and any(_resolved(kind, base)):
             return kind
-    scores = {
-        kind: len(field_types(_TABLES[kind]).keys() & values.keys())
-        for kind in (f"{singular}s" for singular in DESCRIBED)
-    }
+    scores = {kind: len(field_types(_TABLES[kind]).keys() & values.keys()) for kind in kinds}
     return max(scores, key=lambda kind: scores[kind])
 
 

@@ -1,8 +1,9 @@
 """The catalog: dated facts about hardware, models and software, each with its source.
 
-``chip("h100-sxm")``, ``link("nvlink4")``, ``system("dgx-h100:128")``, ``model("llama3-8b")`` and
-``profile("megatron-core")`` return the nouns of :mod:`artery.core`; a path to a file of the same
-schema stands in for a name of a chip or a link. ``names("chips")`` lists what there is. Only the
+``chip("h100-sxm")``, ``link("nvlink4")``, ``system("dgx-h100:128")``, ``switch("qm9700")``,
+``nic("cx7")``, ``optic("dr4-400")``, ``model("llama3-8b")`` and ``profile("megatron-core")`` return
+the nouns of :mod:`artery.core`; a path to a file of the same schema stands in for a name of a chip,
+a link, a system or a part. ``names("chips")`` lists what there is. Only the
 file that is named is read.
 """
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from artery.catalog.links import link
     from artery.catalog.loader import names
     from artery.catalog.models import model
+    from artery.catalog.parts import nic, optic, switch
     from artery.catalog.profiles import profile
     from artery.catalog.systems import system
 
@@ -24,11 +26,24 @@ _HOME = {
     "link": "artery.catalog.links",
     "model": "artery.catalog.models",
     "names": "artery.catalog.loader",
+    "nic": "artery.catalog.parts",
+    "optic": "artery.catalog.parts",
     "profile": "artery.catalog.profiles",
+    "switch": "artery.catalog.parts",
     "system": "artery.catalog.systems",
 }
 
-__all__ = ["chip", "link", "model", "names", "profile", "system"]
+__all__ = [
+    "chip",
+    "link",
+    "model",
+    "names",
+    "nic",
+    "optic",
+    "profile",
+    "switch",
+    "system",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the room offers under that name

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import get_args
 
+from artery.catalog.part_schema import NicTable, OpticTable, SwitchTable
 from artery.catalog.schema import ChipTable, LinkTable, MemoryTable
 from artery.catalog.sourced import Path
 from artery.chip.roofline import WIDTH
@@ -76,6 +77,38 @@ def _(table: ChipTable) -> Iterator[Complaint]:
 @complaints.register
 def _(table: LinkTable) -> Iterator[Complaint]:
     yield from fraction(table.efficiency, ("efficiency",))
+
+
+@complaints.register
+def _(table: SwitchTable) -> Iterator[Complaint]:
+    yield from counts({"ports": table.ports})
+    yield from _spans(table, ("power", "latency", "price"))
+    together = table.ports * table.port
+    if together > table.capacity * (1 + MEMORY_TOLERANCE):
+        rule = f"{table.ports} ports of {show_rate(table.port)} are {show_rate(together)}"
+        fix = "correct ports and port, or the capacity (one way, not both)"
+        yield Complaint(("capacity",), show_rate(table.capacity), rule, fix)
+
+
+@complaints.register
+def _(table: NicTable) -> Iterator[Complaint]:
+    if table.ports is not None:
+        yield from counts({"ports": table.ports})
+    yield from _spans(table, ("power", "latency", "price"))
+
+
+@complaints.register
+def _(table: OpticTable) -> Iterator[Complaint]:
+    yield from _spans(table, ("reach", "power", "price", "mtbf"))
+
+
+def _spans(table: object, names: tuple[str, ...]) -> Iterator[Complaint]:
+    """Yield a complaint for every range that ends before it begins."""
+    for name in names:
+        span = getattr(table, name)
+        if span is not None and span.low > span.high:
+            rule = f"low must not be above high ({span.high:g})"
+            yield Complaint((name, "low"), f"{span.low:g}", rule, "swap the two")
 
 
 _PEAK = 'for example bf16 = "989.4 TFLOP/s" (dense, not with sparsity)'

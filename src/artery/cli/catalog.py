@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="[KIND|NAME|FILE]", required=False)
 @shared_options
 def command(action: str | None, name: str | None, as_json: bool, lang: Language, out: str) -> None:
-    r"""Say what is known: chips, links, systems, models, profiles, libraries.
+    r"""Say what is known: chips, links, systems, switches, cards, optics, models, libraries.
 
     Every value has a source, a date and how far to trust it: datasheet, measured, recalled or
-    assumed. A chip, link or system of your own is a small TOML or YAML file; schema prints what
-    belongs in it as JSON Schema, and show checks it.
+    assumed. A chip, link, system or part of your own is a small TOML or YAML file; schema prints
+    what belongs in it as JSON Schema, and show checks it.
 
     \b
     Examples:
       artery catalog
       artery catalog list chips
+      artery catalog list switches
       artery catalog show h100-sxm
       artery catalog show ./my-chip.toml
       artery catalog schema system
