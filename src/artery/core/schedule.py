@@ -37,13 +37,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pipe:
-    """One pipelined path through which a share of the message flows.
+    """One pipelined path through which a share of the message flows, from source to target.
 
     ``weight`` is the share of the message. A ``ring`` lists the ranks in ring order in
-    ``source`` with their successors in ``target``; a ``tree`` lists every edge from child to
-    parent; a ``star`` lists every rank with the switch-reduced root as target. ``volume`` is how
-    many times the share crosses each edge, one way (ring all-reduce: 2·(n-1)/n; tree: 1 up and
-    1 down); ``depth`` is how many steps the first byte takes.
+    ``source`` with their successors in ``target`` (or several disjoint rings of one length, each
+    with that share); a ``tree`` lists every edge from child to parent, from parent to child if
+    data only come down; a ``star`` lists the edges to (or from) one switch. ``volume`` is how
+    many times the share crosses each edge, one way (ring all-reduce: 2·(n-1)/n; tree: 1 up and,
+    with ``both_ways``, 1 down); ``depth`` is how many steps the first byte takes. Pipes of one
+    ``phase`` run together; each slice of the message takes the phases one after the other.
     """
 
     kind: PipeKind
@@ -53,6 +55,7 @@ class Pipe:
     volume: float
     depth: int
     both_ways: bool = False
+    phase: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,19 @@ class Schedule:
 
     ``step(k)`` for k from 0 to ``steps`` - 1 gives the transfers of one step. A rank starts its
     transfers of step k once all that it received in step k - 1 is delivered and all that it sent
-    in it has left. For all-to-all, chunk s·ranks + d is what rank s holds for rank d.
-    ``wire`` is the claimed number of chunks that the busiest rank sends. ``pipes`` describe the
-    pipelined form, if there is one. ``source`` names the paper.
+    in it has left. Both ends take the transfers of a step in the order of the arrays.
+
+    Chunks lie in rank order: block r of an all-gather or reduce-scatter is the chunks from
+    r·chunks/ranks on. If ``owner`` is given, chunk c is a part of block ``owner[c]`` instead (the
+    buffer is packed in another order). For all-to-all, chunks are cut into ranks² groups, and
+    group s·ranks + d is what rank s holds for rank d; for send/receive, group s is what rank s
+    holds for the next rank. Rooted operations start or end at ``root``.
+
+    ``wire`` is the claimed number of chunks that the busiest rank sends, ``ports`` the claimed
+    number of peers to which a rank sends, or from which it receives, in one step. ``switches``
+    vertices that add and copy inside the network are numbered from ``ranks`` on; they hold
+    nothing at first and are no ranks. ``pipes`` describe the pipelined form, if there is one.
+    ``source`` names the paper, ``limits`` say when it may not be used.
     """
 
     name: str
@@ -76,3 +89,7 @@ class Schedule:
     pipes: tuple[Pipe, ...] = ()
     source: str = ""
     limits: tuple[str, ...] = field(default_factory=tuple)
+    ports: int = 1
+    switches: int = 0
+    root: int = 0
+    owner: NDArray[np.int64] | None = None
