@@ -1,0 +1,60 @@
+"""``Reading``: what a foreign file turned out to be, and what was understood of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from artery.core.system import System
+from artery.core.term import Measurement
+from artery.formats.text import Text
+
+Kind = Literal["system", "measurement", "workload", "trace", "log", "jobs", "state"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Lines that were passed over: from ``line`` on (counted from 1), ``count`` of them, why."""
+
+    line: int
+    count: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file as read.
+
+    ``format`` and ``kind`` are the names of the design; ``summary`` says in up to five lines what
+    the file says; ``fields`` is everything understood, as JSON values in SI units; ``warnings``
+    are what an expert would remark; ``ignored`` what was not understood. A reading may also be a
+    ``system``, and ``measurements``.
+    """
+
+    format: str
+    kind: Kind
+    summary: tuple[str, ...]
+    fields: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    system: System | None = None
+    measurements: tuple[Measurement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A foreign format: how it is recognised and read.
+
+    ``recognise`` returns how sure it is that a text is of this format, from 0 (no) to 1
+    (certain). ``tested`` is false where no real sample was at hand.
+
+    ``read`` raises ``InputError`` for a file of the format that says nothing usable.
+    """
+
+    name: str
+    kind: Kind
+    recognise: Callable[[Text], float]
+    read: Callable[[Text], Reading]
+    tested: bool = True
+    notes: tuple[str, ...] = field(default_factory=tuple)

@@ -1,0 +1,67 @@
+"""Finds out which format a file has, by its content alone.
+
+A format is one module of this room that holds ``FORMAT`` (a :class:`Format`), or ``FORMATS`` (a
+tuple of them), and one line in :data:`MODULES`. Every format is asked how sure it is; the surest
+reads the file.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Final
+
+from artery.errors import InputError, Problem, UnknownNameError
+from artery.formats.reading import Format, Reading
+from artery.formats.text import Text, read_text
+
+MODULES: Final[tuple[str, ...]] = ()
+"""Modules of this room that hold formats, in alphabetical order."""
+
+SURE_ENOUGH: Final = 0.5
+"""Below this nobody knows the file."""
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """Return every known format."""
+    found: list[Format] = []
+    for name in MODULES:
+        module = import_module(f"artery.formats.{name}")
+        found += getattr(module, "FORMATS", ()) or (module.FORMAT,)
+    return tuple(found)
+
+
+def recognise(text: Text) -> tuple[Format, ...]:
+    """Return the formats that claim ``text``, the surest first; perhaps none."""
+    claims = [(format_.recognise(text), format_) for format_ in formats()]
+    sure = [claim for claim in claims if claim[0] >= SURE_ENOUGH]
+    return tuple(format_ for _, format_ in sorted(sure, key=lambda claim: -claim[0]))
+
+
+def read(path: str, format_name: str | None = None) -> Reading:
+    """Return the reading of the file at ``path`` (``-``: standard input).
+
+    ``format_name`` skips the recognition. Raises ``InputError`` if the file cannot be read, if
+    no format knows it, or if it says nothing usable.
+    """
+    text = read_text(path)
+    if format_name is not None:
+        named = {format_.name: format_ for format_ in formats()}
+        if format_name not in named:
+            raise UnknownNameError("format", format_name, named)
+        return named[format_name].read(text)
+    claims = recognise(text)
+    if not claims:
+        known = ", ".join(sorted(format_.name for format_ in formats()))
+        first = next((line.strip() for line in text.lines if line.strip()), "nothing")
+        raise InputError(
+            Problem(
+                file=path,
+                line=1,
+                found=f'"{first[:60]}"',
+                rule=f"none of the known formats begins or looks like this ({known})",
+                fix="name the format if you know it, or send the whole output of the tool",
+            )
+        )
+    return claims[0].read(text)

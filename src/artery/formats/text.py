@@ -1,0 +1,115 @@
+"""``Text``: the lines of a foreign file, cleaned of what transport and terminals added.
+
+Files come gzipped, with a byte-order mark, as UTF-16 from a Windows editor, with carriage returns,
+colour codes, time stamps of a scheduler and rank labels of a launcher before every line. All of
+that is taken off here, once, so that readers see what the tool printed; line numbers stay those
+of the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from artery.errors import InputError, Problem
+
+LARGEST: Final = 256 * 2**20
+"""Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""
+
+LONGEST_LINE: Final = 2_000_000
+"""Assumed: a longer line is no text of any tool that is read line by line."""
+
+_ANSI: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]")
+_LOST_ESCAPE: Final = re.compile(r"(?<!\w)\[[0-9;]{1,8}m")
+"""A colour code whose escape character was lost in pasting."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file's text. ``path`` as the user gave it (``-`` is standard input)."""
+
+    path: str
+    content: str
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines without ends and colour codes; index i is line i + 1 of the file."""
+        return tuple(self.content.split("\n"))
+
+    @cached_property
+    def head(self) -> str:
+        """The first 64 KiB, enough to recognise any format."""
+        return self.content[: 64 * 1024]
+
+
+def read_text(path: str) -> Text:
+    """Return the text of the file at ``path`` (``-``: standard input), unpacked and cleaned.
+
+    Raises ``InputError``: no such file, a folder, not text, too large, a broken archive.
+    """
+    return Text(path, clean(decoded(path, _bytes(path))))
+
+
+def clean(text: str) -> str:
+    """Return ``text`` with line ends made one character and colour codes taken off."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return _LOST_ESCAPE.sub("", text) if "[0m" in text else text
+
+
+def decoded(path: str, data: bytes) -> str:
+    """Return ``data`` as text: UTF-8 with or without a mark, UTF-16, else Latin-1 if it is text.
+
+    Raises ``InputError`` for binary data.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", errors="replace")
+    if data[:400].count(0) > len(data[:400]) // 4:
+        raise _refused(path, "binary data", "a text file is read here", "export it as text")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _bytes(path: str) -> bytes:
+    """The file's bytes, unpacked if gzipped, within the limit."""
+    try:
+        if path == "-":
+            return _limited(path, sys.stdin.buffer)
+        file = Path(path)
+        if not file.is_file():
+            found = "a folder" if file.is_dir() else "no such file"
+            raise _refused(path, found, "must be a file that can be read", "check the path")
+        with file.open("rb") as stream:
+            return _limited(path, stream)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise _refused(path, found, "must be a file that can be read", "check the path") from None
+
+
+def _limited(path: str, stream: BinaryIO) -> bytes:
+    data = stream.read(LARGEST + 1)
+    if data[:2] == b"\x1f\x8b":
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                data = packed.read(LARGEST + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise _refused(path, f"a broken archive ({error})", "gzip data must be whole",
+                           "copy the file again") from None  # fmt: skip
+    if len(data) > LARGEST:
+        rule = f"at most {LARGEST // 2**20} MiB are read at once"
+        raise _refused(path, "a larger file", rule, "cut out the part that matters")
+    return data
+
+
+def _refused(path: str, found: str, rule: str, fix: str) -> InputError:
+    return InputError(Problem(file=path, found=found, rule=rule, fix=fix))
