@@ -14,9 +14,7 @@ SWITCHES = 18
 (NVIDIA GB200 NVL72 description, 2024)."""
 
 
-def nvl72(
-    nvlink: Link, latency: float, host: Host | None = None, trays: int = TRAYS
-) -> ScaleUp:
+def nvl72(nvlink: Link, latency: float, host: Host | None = None, trays: int = TRAYS) -> ScaleUp:
     """Return the rack as one domain; the switches add (NVLink SHARP), and a tray is a node.
 
     ``nvlink`` is all 18 links of a chip together, ``latency`` one way in seconds;
