@@ -16,7 +16,8 @@ class Stages:
 
     With L layers, p stages and v chunks per stage a middle stage holds
     q = ceil(L / (p·v))·v; what is missing from p·q is taken from the last and the first
-    stage, which also hold head and embedding (as Llama 3 405B does with 126 layers on 16).
+    stage, which also hold head and embedding (as Llama 3 405B does with 126 layers on 16), down
+    to one layer each; anything more is taken from other middle stages, one layer each.
     """
 
     middle: Floats
@@ -29,8 +30,8 @@ def stages(workload: Workload, plans: Plans) -> Stages:
     depth = workload.depth
     middle = np.ceil(depth / (plans.pp * plans.vpp)) * plans.vpp
     missing = plans.pp * middle - depth
-    fewer_last = np.minimum(np.ceil(missing / 2.0), middle)
-    fewer_first = np.minimum(missing - fewer_last, middle)
+    fewer_last = np.minimum(np.ceil(missing / 2.0), middle - 1.0)
+    fewer_first = np.minimum(missing - fewer_last, middle - 1.0)
     alone = plans.pp == 1
     whole = float(depth)
     return Stages(
