@@ -1,0 +1,36 @@
+"""The C loops compiled for the tests, whatever is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from ctypes import CDLL
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from artery import native
+from artery.native import FOLDER, Core
+
+OPTIONS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+
+
+@cache
+def compiled(name: str) -> CDLL:
+    """Return the library of one C file, compiled into a folder of its own."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    place = Path(tempfile.mkdtemp(prefix="artery-native-")) / f"{name}.so"
+    source = FOLDER / f"{name}.c"
+    command = [compiler, *OPTIONS, "-shared", "-fPIC", str(source), "-o", str(place), "-lm"]
+    subprocess.run(command, check=True)
+    return CDLL(str(place))
+
+
+def use(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
+    """Let the C file ``name`` run the loops, or the twins (``None``)."""
+    found = Core(compiled(name), "compiled for the tests") if name else Core(None, "twins")
+    monkeypatch.setattr(native, "core", lambda: found)
