@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from artery.core.plan import Plan
+from artery.core.workload import Attention
 from artery.step.flops import forward_flops, step_flops
 from artery.step.plans import Plans
 from tests.step import toys
@@ -54,7 +55,7 @@ def test_a_window_bounds_the_keys() -> None:
     windowed = replace(
         layer,
         operators=tuple(
-            replace(op, window=256) if hasattr(op, "window") else op for op in layer.operators
+            replace(op, window=256) if isinstance(op, Attention) else op for op in layer.operators
         ),
     )
     length = Plans.of([BASE]).sequence.astype(float)
