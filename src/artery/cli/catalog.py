@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="[KIND|NAME|FILE]", required=False)
 @shared_options
 def command(action: str | None, name: str | None, as_json: bool, lang: Language, out: str) -> None:
-    r"""Say what is known: chips, links, systems, switches, cards, optics, models, libraries.
+    """Say what is known: chips, links, systems, switches, cards, optics, models, libraries.
 
     Every value has a source, a date and how far to trust it: datasheet, measured, recalled or
     assumed. A chip, link, system or part of your own is a small TOML or YAML file; schema prints
@@ -34,7 +34,7 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
       artery catalog show h100-sxm
       artery catalog show ./my-chip.toml
       artery catalog schema system
-    """
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver

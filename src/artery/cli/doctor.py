@@ -12,7 +12,7 @@ from artery.report.words import Language
 @click.command("doctor")
 @shared_options
 def command(as_json: bool, lang: Language, out: str) -> None:
-    r"""Say what this machine can do: Python, cores, memory, compiler, packages, GPUs, tools.
+    """Say what this machine can do: Python, cores, memory, compiler, packages, GPUs, tools.
 
     It looks and changes nothing. What is missing is needed only for what stands beside it.
 
@@ -20,7 +20,7 @@ def command(as_json: bool, lang: Language, out: str) -> None:
     Examples:
       artery doctor
       artery doctor --json
-    """
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.report.doctor import doctor_drawing, doctor_payload
     from artery.report.files import write_whole
     from artery.report.json import document

@@ -57,7 +57,7 @@ def command(
     lang: Language,
     out: str,
 ) -> None:
-    r"""Say what a collective should give on a system, by size, in nccl-tests' columns.
+    """Say what a collective should give on a system, by size, in nccl-tests' columns.
 
     \b
     Examples:
@@ -66,11 +66,10 @@ def command(
       artery expect alltoall --on dgx-a100:32 --size 64M --json
       artery expect all_gather --on dgx-h100:64 --chips-per-node 1 --nccl 2.23
 
-    \b
     Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
     Columns: algbw is size over time, busbw compares with the link rate, wire is what one chip
     puts on the links that leave its node.
-    """
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.expect import expect
     from artery.report.expect import TABLE_WIDTH, expect_drawing, expect_payload
     from artery.report.files import write_whole
