@@ -69,7 +69,8 @@ def _depth(w: Workload, p: Plans) -> Mask:
 
 
 def _interleave(_: Workload, p: Plans) -> Mask:
-    whole = p.micro_batches % np.maximum(p.pp, 1) == 0
+    micro_batches = p.global_batch // np.maximum(p.dp * p.micro_batch, 1)
+    whole = micro_batches % np.maximum(p.pp, 1) == 0
     return _mask((p.vpp == 1) | ((p.pp > 1) & whole))
 
 
