@@ -12,7 +12,7 @@ PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml setup.py $(wildcard src/artery/native/*.[ch])
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)

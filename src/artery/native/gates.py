@@ -1,0 +1,139 @@
+"""Gates: what starts when. Builders for steps and for any graph of dependencies, and the twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from artery.native.work import Gates, Ints, Longs, Whole
+
+
+def by_steps(source: Whole, target: Whole, step: Whole, actors: int) -> tuple[Gates, Ints]:
+    """Return the gates of a schedule of steps, and the order that its transfers must have.
+
+    ``source`` and ``target`` number the actors (a rank of one group is one actor) and ``step``
+    says when. An actor starts its transfers of step k once all that it sent in step k - 1 has
+    left and all that it received in it is delivered. Gate k·actors + a is actor a's step k; the
+    last row opens as each actor finishes. Take the transfers in the order returned.
+    """
+    steps = int(step.max()) + 1 if step.size else 0
+    gate = step.astype(np.int64) * actors + source
+    order = np.argsort(gate, kind="stable").astype(np.int32)
+    gate, total = gate[order], (steps + 1) * actors
+    sent = (gate + actors).astype(np.int32)
+    delivered = ((step.astype(np.int64)[order] + 1) * actors + target[order]).astype(np.int32)
+    count = np.bincount(sent, minlength=total) + np.bincount(delivered, minlength=total)
+    count[actors:] += 1
+    following = np.arange(actors, total, dtype=np.int32)
+    then_start = np.minimum(np.arange(total + 1), following.size).astype(np.int32)
+    first = np.concatenate([[0], np.cumsum(np.bincount(gate, minlength=total))]).astype(np.int32)
+    return Gates(count.astype(np.int32), first, then_start, following, sent, delivered), order
+
+
+def by_dependencies(start: Longs, after: Ints, delivered: Whole, delay: Longs) -> Gates:
+    """Return the gates of n transfers, each waiting for others.
+
+    Transfer t waits for transfers ``after[start[t]:start[t + 1]]``: where ``delivered`` is not 0
+    until they are delivered, else until they are sent. It starts ``delay[t]`` ps later.
+    Gate t starts transfer t; gates n + t and 2n + t tell that transfer t is sent and delivered.
+    """
+    n = start.size - 1
+    waits = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
+    told = np.where(delivered != 0, 2 * n, n) + after
+    order = np.argsort(told, kind="stable")
+    successors = np.bincount(told, minlength=3 * n)
+    count = np.concatenate([np.diff(start), np.ones(2 * n, np.int64)]).astype(np.int32)
+    first = np.minimum(np.arange(3 * n + 1), n).astype(np.int32)
+    then_start = np.concatenate([[0], np.cumsum(successors)]).astype(np.int32)
+    own = np.arange(n, dtype=np.int32)
+    return Gates(
+        count, first, then_start, waits[order],
+        np.where(successors[n : 2 * n] > 0, own + n, -1).astype(np.int32),
+        np.where(successors[2 * n :] > 0, own + 2 * n, -1).astype(np.int32),
+        np.concatenate([delay, np.zeros(2 * n, np.int64)]),
+    )  # fmt: skip
+
+
+def at_times(release: Longs) -> Gates:
+    """Return the gates of transfers that start at given times (ps) and wait for nothing."""
+    n = release.size
+    none, own = np.full(n, -1, np.int32), np.arange(n + 1, dtype=np.int32)
+    nothing = np.zeros(0, np.int32)
+    return Gates(
+        np.zeros(n, np.int32), own, np.zeros(n + 1, np.int32), nothing, none, none, release
+    )
+
+
+def joined(parts: list[Gates]) -> Gates:
+    """Return the gates of several works as one; transfers and gates are numbered on."""
+    transfers = np.cumsum([0, *(part.sent.size for part in parts)])
+    gates = np.cumsum([0, *(part.count.size for part in parts)])
+    thens = np.cumsum([0, *(part.then.size for part in parts)])
+
+    def shifted(name: str, offsets: Longs, *, starts: bool = False) -> Ints:
+        found: list[Ints] = []
+        for i, part in enumerate(parts):
+            array: Ints = getattr(part, name)
+            array = array[: array.size - 1] if starts else array
+            found.append(np.where(array < 0, array, array + offsets[i]).astype(np.int32))
+        if starts:
+            found.append(offsets[-1:].astype(np.int32))
+        return np.concatenate(found)
+
+    zeros = [np.zeros(part.count.size, np.int64) for part in parts]
+    delay = [zeros[i] if part.delay is None else part.delay for i, part in enumerate(parts)]
+    return Gates(
+        np.concatenate([part.count for part in parts]),
+        shifted("first", transfers, starts=True),
+        shifted("then_start", thens, starts=True),
+        shifted("then", gates),
+        shifted("sent", gates),
+        shifted("delivered", gates),
+        np.concatenate(delay),
+    )
+
+
+class Opener:
+    """The twin of the gates of work.h; ``begin(transfer, time)`` starts a transfer."""
+
+    def __init__(self, gates: Gates, begin: Callable[[int, int], None]) -> None:
+        self.begin = begin
+        self.count, self.first = gates.count.tolist(), gates.first.tolist()
+        self.then_start, self.then = gates.then_start.tolist(), gates.then.tolist()
+        self.sent, self.delivered = gates.sent.tolist(), gates.delivered.tolist()
+        self.delay = [0] * len(self.count) if gates.delay is None else gates.delay.tolist()
+        self.opened = [0] * len(self.count)
+
+    def open_roots(self) -> None:
+        """Open the gates that wait for nothing."""
+        for gate in [gate for gate, count in enumerate(self.count) if not count]:
+            self.open(gate)
+
+    def signal(self, gate: int, time: int) -> None:
+        """Give ``gate`` (-1: none) a signal."""
+        if gate >= 0 and self.last(gate, time):
+            self.open(gate)
+
+    def last(self, gate: int, time: int) -> bool:
+        """Count a signal; return whether it was the last one missing."""
+        self.opened[gate] = max(self.opened[gate], time)
+        self.count[gate] -= 1
+        return not self.count[gate]
+
+    def open(self, gate: int) -> None:
+        """Open ``gate`` and whatever opens with it."""
+        ready = [gate]
+        while ready:
+            gate = ready.pop()
+            time = self.opened[gate] = self.opened[gate] + self.delay[gate]
+            for transfer in range(self.first[gate], self.first[gate + 1]):
+                self.begin(transfer, time)
+            following = self.then[self.then_start[gate] : self.then_start[gate + 1]]
+            ready += [one for one in following if self.last(one, time)]
+
+    def closed(self) -> Longs:
+        """Return when each gate opened, -1: never."""
+        times = np.array(self.opened, np.int64)
+        times[np.array(self.count, np.int64) > 0] = -1
+        return times

@@ -1,0 +1,303 @@
+/* Messages over paths of FIFO links with unbounded buffers; messages.py says the rules.
+
+   A link is never waited for: whoever comes first is served first, so its next free moment says
+   all. What follows from a completion is known, and put on the heap, as soon as the completion
+   time is, not when that time comes. */
+
+#include "work.h"
+
+struct state { /* of one link, one cache line */
+    int64_t free, rate, latency, packet, bytes, queue, size, duration;
+};
+
+struct slot { /* of one transfer of several segments, while it is under way */
+    int64_t waits;   /* when the segment that waits for an acknowledgement could go, -1: none */
+    int64_t tail;    /* when the last byte so far arrived */
+    int64_t missing; /* segments not yet delivered */
+    int32_t next, unused;
+    int64_t acknowledged[]; /* by segment modulo window, -1: not yet */
+};
+
+struct run {
+    struct work *w;
+    struct state *links;
+    struct heap heap;
+    int64_t segment, window, packet, done;
+    char *slots;
+    int32_t *slot_of;
+    int32_t unused, slot_count, slot_room;
+    int failed; /* out of memory */
+};
+
+/* Segment number `order` of transfer `order >> 32` reaches its source's port at `time`. */
+static void push(struct run *r, int64_t time, int64_t order, int64_t bytes)
+{
+    const struct work *w = r->w;
+    const int64_t t = order >> 32;
+    const int32_t spread = w->spread ? w->spread[t] : 1;
+    const int32_t path = w->path[t] + (spread > 1 ? (int32_t)(order & INT32_MAX) % spread : 0);
+    struct event e = {time, order, time, bytes, 0, 0, 0};
+    e.at = (int32_t)w->start[path];
+    e.left = (int16_t)(w->start[path + 1] - w->start[path]);
+    r->failed |= !heap_push(&r->heap, &e);
+}
+
+static struct slot *slot_at(struct run *r, int32_t index)
+{
+    const size_t bytes = sizeof(struct slot) + (size_t)r->window * sizeof(int64_t);
+    return (struct slot *)(r->slots + (size_t)index * bytes);
+}
+
+/* Take a slot for transfer `t`, which has `count` segments. */
+static void slot_take(struct run *r, int64_t t, int64_t count)
+{
+    if (r->unused < 0 && r->slot_count == r->slot_room) {
+        const int32_t room = r->slot_room ? 2 * r->slot_room : 256;
+        const size_t bytes = sizeof(struct slot) + (size_t)r->window * sizeof(int64_t);
+        char *slots = realloc(r->slots, (size_t)room * bytes);
+        if (!slots) {
+            r->failed = 1;
+            return;
+        }
+        r->slots = slots;
+        r->slot_room = room;
+    }
+    const int32_t index = r->unused >= 0 ? r->unused : r->slot_count++;
+    struct slot *s = slot_at(r, index);
+    if (r->unused >= 0)
+        r->unused = s->unused;
+    s->waits = s->tail = -1;
+    s->missing = count;
+    s->next = 1;
+    memset(s->acknowledged, 0xff, (size_t)r->window * sizeof(int64_t));
+    r->slot_of[t] = index;
+}
+
+static int64_t segments(const struct run *r, int64_t t)
+{
+    const int64_t size = r->w->size[t];
+    return r->segment && size > r->segment ? (size + r->segment - 1) / r->segment : 1;
+}
+
+static int64_t segment_bytes(const struct run *r, int64_t t, int64_t j)
+{
+    const int64_t left = r->w->size[t] - j * r->segment;
+    return r->segment && left > r->segment ? r->segment : left;
+}
+
+/* Start the transfers of every gate that `g`, which has just opened, leads to. */
+static void open_gates(struct run *r, int32_t g)
+{
+    struct work *w = r->w;
+    int32_t stack = -1; /* runs through the counts of the open gates, which are done with */
+    for (;;) {
+        const int64_t time = w->opened[g] += w->delay ? w->delay[g] : 0;
+        for (int64_t t = w->first[g]; t < w->first[g + 1]; t++) {
+            const int64_t count = segments(r, t);
+            if (count > 1)
+                slot_take(r, t, count);
+            push(r, time, t << 32, segment_bytes(r, t, 0));
+        }
+        for (int32_t i = w->then_start[g]; i < w->then_start[g + 1]; i++) {
+            const int32_t next = w->then[i];
+            if (gate_signal(w, next, time)) {
+                w->count[next] = -1 - stack - 1;
+                stack = next;
+            }
+        }
+        if (stack < 0)
+            return;
+        g = stack;
+        stack = -2 - w->count[g];
+    }
+}
+
+static void signal_gate(struct run *r, int32_t g, int64_t time)
+{
+    if (g >= 0 && gate_signal(r->w, g, time))
+        open_gates(r, g);
+}
+
+static void finish_sent(struct run *r, int64_t t, int64_t time)
+{
+    if (r->w->sent)
+        r->w->sent[t] = time;
+    signal_gate(r, r->w->sent_gate[t], time);
+}
+
+static void finish_delivered(struct run *r, int64_t t, int64_t time)
+{
+    if (r->w->delivered)
+        r->w->delivered[t] = time;
+    if (r->w->makespan < time)
+        r->w->makespan = time;
+    r->done++;
+    signal_gate(r, r->w->delivered_gate[t], time);
+}
+
+/* Segment `j` of `t` has left its source at `time`: send the next one as the window allows. */
+static void send_next(struct run *r, int64_t t, int64_t j, int64_t time)
+{
+    const int64_t next = j + 1;
+    struct slot *s = slot_at(r, r->slot_of[t]);
+    if (next == segments(r, t)) {
+        finish_sent(r, t, time);
+        return;
+    }
+    int64_t *known = &s->acknowledged[next % r->window];
+    if (next >= r->window && *known < 0) {
+        s->waits = time;
+        s->next = (int32_t)next;
+        return;
+    }
+    push(r, next >= r->window && *known > time ? *known : time, t << 32 | next,
+         segment_bytes(r, t, next));
+    *known = -1;
+}
+
+/* Segment `j` of `t` arrives at `time`, and its acknowledgement at the source at `back`. */
+static void arrive(struct run *r, int64_t t, int64_t j, int64_t time, int64_t back)
+{
+    struct slot *s = slot_at(r, r->slot_of[t]);
+    if (s->tail < time)
+        s->tail = time;
+    if (s->waits >= 0 && s->next == j + r->window) {
+        push(r, back > s->waits ? back : s->waits, t << 32 | s->next,
+             segment_bytes(r, t, s->next));
+        s->waits = -1;
+    } else {
+        s->acknowledged[j % r->window] = back;
+    }
+    if (--s->missing == 0) {
+        s->unused = r->unused;
+        r->unused = r->slot_of[t];
+        finish_delivered(r, t, s->tail);
+    }
+}
+
+/* Choose the way of a segment that is about to leave; return 0 where every way has failed. */
+static int choose(struct run *r, struct event *e)
+{
+    const struct work *w = r->w;
+    for (int turn = 0; turn < 2; turn++) {
+        int i = 0;
+        while (i < e->left && w->fails[w->link[e->at + i]] > e->time)
+            i++;
+        if (i == e->left)
+            return 1;
+        const int32_t other = w->other ? w->other[e->order >> 32] : -1;
+        if (other < 0)
+            return 0;
+        e->at = (int32_t)w->start[other];
+        e->left = (int16_t)(w->start[other + 1] - w->start[other]);
+    }
+    return 0;
+}
+
+/* Serve `e` at its link: return when its last byte has left and make `e` its next arrival. */
+static int64_t serve(struct run *r, struct event *e)
+{
+    struct state *l = &r->links[r->w->link[e->at]];
+    if (l->size != e->bytes) {
+        l->size = e->bytes;
+        l->duration = duration(e->bytes, l->rate);
+    }
+    const int64_t begin = l->free > e->time ? l->free : e->time;
+    const int64_t packet = e->bytes < r->packet ? l->duration : l->packet;
+    int64_t tail = begin + l->duration;
+    l->free = tail;
+    l->bytes += e->bytes;
+    if (l->queue < begin - e->time)
+        l->queue = begin - e->time;
+    if (tail < e->tail + packet)
+        tail = e->tail + packet;
+    e->time = begin + packet + l->latency;
+    e->tail = tail + l->latency;
+    e->at++;
+    e->hop++;
+    e->left--;
+    return tail;
+}
+
+/* The last byte of `e` has arrived, at `e->tail`. */
+static void complete(struct run *r, const struct event *e)
+{
+    const int64_t t = e->order >> 32;
+    if (segments(r, t) == 1) {
+        finish_delivered(r, t, e->tail);
+        return;
+    }
+    int64_t back = e->tail;
+    for (int32_t i = e->at - e->hop; i < e->at; i++)
+        back += r->links[r->w->link[i]].latency;
+    arrive(r, t, e->order & INT32_MAX, e->tail, back);
+}
+
+static void play(struct run *r)
+{
+    while (r->heap.count && !r->failed) {
+        struct event e = r->heap.item[0];
+        const int leaves = e.hop == 0;
+        if (leaves && r->w->fails && !choose(r, &e)) {
+            heap_pop(&r->heap);
+            continue;
+        }
+        int64_t sent = e.time;
+        if (e.left) {
+            sent = serve(r, &e);
+            r->w->events++;
+        }
+        if (e.left)
+            heap_sink(&r->heap, 0, &e);
+        else
+            heap_pop(&r->heap);
+        const int64_t t = e.order >> 32;
+        if (leaves && segments(r, t) > 1)
+            send_next(r, t, e.order & INT32_MAX, sent);
+        else if (leaves)
+            finish_sent(r, t, sent);
+        if (!e.left)
+            complete(r, &e);
+    }
+}
+
+static int prepare(struct run *r)
+{
+    struct work *w = r->w;
+    r->links = malloc((size_t)(w->links ? w->links : 1) * sizeof *r->links);
+    if (r->segment)
+        r->slot_of = malloc((size_t)(w->transfers ? w->transfers : 1) * sizeof *r->slot_of);
+    if (!r->links || (r->segment && !r->slot_of))
+        return 0;
+    for (int64_t i = 0; i < w->links; i++) {
+        const struct state l = {0, w->rate[i], w->latency[i], 0, 0, 0, -1, 0};
+        r->links[i] = l;
+        r->links[i].packet = r->packet < INT64_MAX ? duration(r->packet, w->rate[i]) : 0;
+    }
+    for (int64_t g = 0; g < w->gates && !r->failed; g++)
+        if (w->count[g] == 0)
+            open_gates(r, (int32_t)g);
+    return !r->failed;
+}
+
+/* Play `w` with segments of `segment` bytes (0: whole messages), at most `window` of them
+   unacknowledged, and switches that pass on after `packet` bytes. Return 0, or 1 where memory
+   does not suffice. */
+int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t packet)
+{
+    struct run r = {.w = w, .segment = segment, .window = window, .packet = packet, .unused = -1};
+    w->makespan = w->events = 0;
+    if (prepare(&r))
+        play(&r);
+    for (int64_t i = 0; r.links && i < w->links; i++) {
+        w->bytes[i] = r.links[i].bytes;
+        w->queue[i] = r.links[i].queue;
+    }
+    w->unfinished = w->transfers - r.done;
+    gates_close(w);
+    free(r.links);
+    free(r.slots);
+    free(r.slot_of);
+    free(r.heap.item);
+    return r.failed;
+}
