@@ -1,0 +1,203 @@
+"""Which parts a network is built from, and how the others of the catalog compare with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from artery.catalog import names, nic, optic, switch
+from artery.cluster.bill import Parts, links_per_optic
+from artery.cluster.fabric_facts import PLUGGABLE_MTBF
+from artery.cluster.hall import Run
+from artery.core.parts import FabricKind, Nic, Optic, OpticKind, Span, Switch
+from artery.errors import InputError, Problem
+from artery.units import show_line_rate
+
+YEAR = 365.25 * 86400
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchChoice:
+    """A switch that has the ports; power and price of one port are ``None`` if unknown."""
+
+    name: str
+    fabric: FabricKind
+    ports: int
+    port_power: Span | None
+    port_price: Span | None
+    latency: Span | None
+    chip_alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What may carry a link, by one end of it; ``reached`` is the share of the design's cables.
+
+    ``failures_per_year`` of one end; ``reach`` in metres.
+    """
+
+    name: str
+    kind: OpticKind
+    reach: Span
+    power: Span | None
+    price: Span | None
+    latency: float | None
+    failures_per_year: Span | None
+    reached: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The parts, and a note on each that nobody named."""
+
+    parts: Parts
+    notes: tuple[str, ...]
+
+
+def choose(
+    named_switch: Switch | None,
+    named_nic: str | None,
+    named_optic: str | None,
+    radix: int,
+    port: float,
+) -> Chosen:
+    """Return the parts: those named, else the first fitting of the catalog, with a note.
+
+    Raises :class:`artery.errors.InputError` for an unknown part or one too slow for the port.
+    """
+    notes: list[str] = []
+    box = named_switch or _first_switch(radix, port, notes)
+    card = nic(named_nic) if named_nic else _first_nic(port, notes)
+    module = optic(named_optic) if named_optic else _first_optic(port, notes)
+    _fast_enough(card, module, port)
+    end = module if module.kind == "microled" else _card_optic(module, port)
+    copper = tuple(_copper(port))
+    ends = [_with_rate(one, notes) for one in {one.name: one for one in (module, end)}.values()]
+    return Chosen(Parts(box, card, ends[0], ends[-1], copper), tuple(notes))
+
+
+def switch_choices(radix: int, port: float) -> tuple[SwitchChoice, ...]:
+    """Return the catalog's switches with at least ``radix`` ports of ``port`` B/s."""
+    return tuple(
+        SwitchChoice(
+            name=one.name,
+            fabric=one.fabric,
+            ports=one.radix_at(port),
+            port_power=_per(one.power, one.radix_at(port)),
+            port_price=_per(one.price, one.radix_at(port)),
+            latency=one.latency,
+            chip_alone=one.kind == "asic",
+        )
+        for one in _switches()
+        if one.radix_at(port) >= radix
+    )
+
+
+def media(port: float, runs: Sequence[Run]) -> tuple[Medium, ...]:
+    """Return what may carry links of ``port`` B/s, shortest reach first."""
+    total = sum(run.count for run in runs)
+    found = []
+    for one in (optic(name) for name in names("optics")):
+        if one.rate < port or one.rate > 2 * port:
+            continue
+        share = links_per_optic(one, port)
+        reached = sum(run.count for run in runs if run.length <= one.reach.high)
+        rate = one.mtbf and Span(YEAR / one.mtbf.high, YEAR / one.mtbf.low)
+        found.append(
+            Medium(
+                name=one.name,
+                kind=one.kind,
+                reach=one.reach,
+                power=_per(one.power, share),
+                price=_per(one.price, share),
+                latency=one.latency,
+                failures_per_year=_per(rate, share),
+                reached=reached / total,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (one.reach.high, one.name)))
+
+
+def _switches() -> Iterator[Switch]:
+    """Yield the switches, boxes with a known power first, then by age."""
+    every = [switch(name) for name in names("switches")]
+    yield from sorted(every, key=lambda one: (one.kind != "box", one.power is None, one.year))
+
+
+def _first_switch(radix: int, port: float, notes: list[str]) -> Switch | None:
+    for one in _switches():
+        if one.radix_at(port) == radix:
+            notes.append(f"switch {one.name} is taken: it has {radix} ports of {_shown(port)}")
+            return one
+    return None
+
+
+def _first_nic(port: float, notes: list[str]) -> Nic | None:
+    every = [one for one in map(nic, names("nics")) if one.rate == port]
+    order = ("nic", "supernic", "dpu", "ipu")
+    for one in sorted(every, key=lambda one: (one.power is None, order.index(one.kind), one.year)):
+        notes.append(f"card {one.name} is taken: its rate is {_shown(port)}")
+        return one
+    return None
+
+
+def _first_optic(port: float, notes: list[str]) -> Optic:
+    """Return the slowest pluggable that is fast enough, one with a known failure rate first."""
+    every = [one for one in map(optic, names("optics")) if one.kind == "optics"]
+    fitting = [one for one in every if one.rate >= port and one.medium == "single mode"]
+    if not fitting:
+        fastest = max(every, key=lambda one: one.rate)
+        rule = "no optic of the catalog is that fast"
+        fix = f"up to {_shown(fastest.rate)}, or name one of your own with --optic"
+        raise InputError(Problem(field="--port", found=_shown(port), rule=rule, fix=fix))
+    one = min(fitting, key=lambda one: (one.mtbf is None, one.rate, one.price and one.price.low))
+    notes.append(f"optic {one.name} is taken: {_shown(one.rate)}, reach {one.reach.low:g} m")
+    return one
+
+
+def _card_optic(module: Optic, port: float) -> Optic:
+    """Return the optic at a card's end: as slow as the port, on the same medium."""
+    ends = [one for one in map(optic, names("optics")) if one.kind == "optics"]
+    fitting = [one for one in ends if one.rate == port and one.medium == module.medium]
+    if module.rate == port and module.kind == "optics":
+        return module
+    return min(fitting, key=lambda one: (one.mtbf is None, one.name), default=module)
+
+
+def _copper(port: float) -> Iterable[Optic]:
+    """Return the copper cables of that very rate, shortest reach first."""
+    every = [one for one in map(optic, names("optics")) if one.rate == port]
+    copper = [one for one in every if one.kind in ("copper", "active-copper")]
+    plain = [one for one in copper if "backplane" not in one.medium]
+    return sorted(plain, key=lambda one: one.reach.high)
+
+
+def _with_rate(module: Optic, notes: list[str]) -> Optic:
+    """Return the optic with a mean time between failures, that of pluggables if it has none."""
+    if module.mtbf is not None or module.kind != "optics":
+        return module
+    notes.append(f"failures of {module.name} are taken as those of pluggable optics in general")
+    return replace(module, mtbf=PLUGGABLE_MTBF)
+
+
+def _fast_enough(card: Nic | None, module: Optic, port: float) -> None:
+    slow = [
+        (field, part.name, part.rate)
+        for field, part in (("--nic", card), ("--optic", module))
+        if part is not None and part.rate < port
+    ]
+    if slow:
+        rule = f"must carry a port of {_shown(port)}"
+        fix = "name a faster one, or a slower --port"
+        raise InputError(
+            Problem(field=field, found=f'"{name}" of {_shown(rate)}', rule=rule, fix=fix)
+            for field, name, rate in slow
+        )
+
+
+def _per(span: Span | None, count: int) -> Span | None:
+    return None if span is None else Span(span.low / count, span.high / count)
+
+
+def _shown(rate: float) -> str:
+    return show_line_rate(rate)
