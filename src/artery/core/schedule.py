@@ -42,7 +42,8 @@ class Pipe:
     ``weight`` is the share of the message. A ``ring`` lists the ranks in ring order in
     ``source`` with their successors in ``target`` (or several disjoint rings of one length, each
     with that share); a ``tree`` lists every edge from child to parent, from parent to child if
-    data only come down; a ``star`` lists the edges to (or from) one switch. ``volume`` is how
+    data only come down; a ``star`` lists the edges from ranks to their switch, or from switches
+    to their ranks; several trees or stars may also stand side by side. ``volume`` is how
     many times the share crosses each edge, one way (ring all-reduce: 2·(n-1)/n; tree: 1 up and,
     with ``both_ways``, 1 down); ``depth`` is how many steps the first byte takes. Pipes of one
     ``phase`` run together; each slice of the message takes the phases one after the other.

@@ -1,0 +1,216 @@
+"""Tori without switches: rings of one dimension after the other, both ways round.
+
+"How to scale your model" (Google DeepMind, 2025), chapter on sharded matrices. The data are cut
+into a part per dimension, each of which starts with another one, so that all links are busy;
+every part goes round in two halves, which take turns in going the longer way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from artery.collective.arrays import Ints
+from artery.collective.schedules.registry import builds
+from artery.collective.schedules.transfers import (
+    Steps,
+    backwards,
+    one_after_another,
+    side_by_side,
+    together,
+    transfers,
+)
+from artery.core.pricing import Collective
+from artery.core.schedule import Pipe, Schedule, Step
+from artery.errors import InputError, Problem
+
+SOURCE = "How to scale your model, Google DeepMind, 2025"
+
+
+@builds("torus", "all_reduce", "all_gather", "reduce_scatter", "alltoall")
+def torus(collective: Collective, ranks: int, *, dims: Sequence[int] | None = None) -> Schedule:
+    """Return the schedule over a torus of ``dims``, the first of which varies fastest.
+
+    Without ``dims``: a single ring. All-gather and reduce-scatter: the sum of half of every
+    dimension (rounded down) steps and (n-1)/n of the size per rank; all-reduce: twice that.
+    All-to-all: as many steps; every block goes the shorter way round in each dimension.
+    Raises :class:`artery.errors.InputError` if the dimensions do not multiply to ``ranks``.
+    """
+    sizes = (ranks,) if dims is None else tuple(dims)
+    if prod(sizes) != ranks or min(sizes) < 1:
+        raise InputError(
+            Problem(
+                found="x".join(map(str, sizes)),
+                rule=f"the dimensions multiply to the number of ranks, {ranks}",
+                fix=f"{ranks} is a single ring",
+                field="dims",
+            )
+        )
+    if collective == "alltoall":
+        return _exchange(ranks, _axes(sizes))
+    parts = [_Part(index, order) for index, order in enumerate(_turns(_axes(sizes)))]
+    gather, steps = side_by_side(*(_gather(part) for part in parts))
+    scatter = backwards(gather, steps)
+    step, count = {
+        "all_gather": (gather, steps),
+        "reduce_scatter": (scatter, steps),
+        "all_reduce": one_after_another((scatter, steps), (gather, steps)),
+    }[collective]
+    rounds = count // steps
+    owner = np.concatenate([np.argsort(part.packed) for part in parts for _ in range(2)])
+    return Schedule(
+        name="torus",
+        collective=collective,
+        ranks=ranks,
+        chunks=2 * len(parts) * ranks,
+        steps=count,
+        step=step,
+        wire=rounds * 2 * len(parts) * (ranks - 1),
+        pipes=tuple(_pipes(parts, rounds, count)),
+        source=SOURCE,
+        ports=2 * len(parts),
+        owner=None if collective == "all_reduce" else owner,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A dimension of ``size`` ranks that are ``stride`` apart."""
+
+    size: int
+    stride: int
+
+    def moved(self, rank: Ints, by: int) -> Ints:
+        """Return the ranks ``by`` places further along this dimension."""
+        place = rank // self.stride % self.size
+        return np.asarray(rank + ((place + by) % self.size - place) * self.stride)
+
+    @property
+    def ways(self) -> tuple[tuple[int, int, int], ...]:
+        """(half, direction, hops): how far each half goes each way round."""
+        far, near = self.size // 2, (self.size - 1) // 2
+        return (0, 1, far), (0, -1, near), (1, 1, near), (1, -1, far)
+
+
+def _axes(sizes: tuple[int, ...]) -> list[Axis]:
+    """Return the dimensions that have any extent."""
+    strides = np.r_[1, np.cumprod(sizes)[:-1]].tolist()
+    return [Axis(size, stride) for size, stride in zip(sizes, strides, strict=True) if size > 1]
+
+
+def _turns(axes: list[Axis]) -> list[list[Axis]]:
+    """Return the dimensions in every cyclic order."""
+    return [axes[start:] + axes[:start] for start in range(len(axes))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of the data that goes along ``order``; it is chunks 2·index·n to 2·(index+1)·n."""
+
+    index: int
+    order: list[Axis]
+
+    @property
+    def ranks(self) -> int:
+        return prod(axis.size for axis in self.order)
+
+    @property
+    def packed(self) -> Ints:
+        """The place of each rank's block within a half: what is gathered first counts least."""
+        rank, place, width = np.arange(self.ranks), np.zeros(self.ranks, np.int64), 1
+        for axis in self.order:
+            place += rank // axis.stride % axis.size * width
+            width *= axis.size
+        return place
+
+    def widths(self) -> Iterator[tuple[Axis, int]]:
+        """Yield each dimension with the number of blocks that are gathered before it."""
+        width = 1
+        for axis in self.order:
+            yield axis, width
+            width *= axis.size
+
+
+def _gather(part: _Part) -> tuple[Steps, int]:
+    packed = part.packed
+    stages = [(_along(part, packed, axis, width), axis.size // 2) for axis, width in part.widths()]
+    return one_after_another(*stages)
+
+
+def _along(part: _Part, packed: Ints, axis: Axis, width: int) -> Steps:
+    """Return the all-gather along one dimension of what ``width`` ranks have gathered."""
+    rank = np.arange(len(packed))
+
+    def step(k: int) -> Step:
+        moved = []
+        for half, way, hops in axis.ways:
+            if k < hops:
+                start = (2 * part.index + half) * len(packed)
+                origin = packed[axis.moved(rank, -way * k)]
+                first = start + origin // width * width
+                moved.append(transfers(rank, axis.moved(rank, way), first, width))
+        return together(*moved)
+
+    return step
+
+
+def _pipes(parts: list[_Part], rounds: int, depth: int) -> Iterator[Pipe]:
+    """Yield a pipe for each dimension and direction, with the load of all parts."""
+    ranks = parts[0].ranks
+    rank = np.arange(ranks)
+    for axis in parts[0].order:
+        blocks = sum(width for part in parts for one, width in part.widths() if one == axis)
+        volume = rounds * blocks * (axis.size - 1) / (2 * len(parts) * ranks)
+        for way in (1, -1):
+            yield Pipe("ring", 1.0, rank, axis.moved(rank, way), volume, depth)
+
+
+def _exchange(ranks: int, axes: list[Axis]) -> Schedule:
+    """Return an all-to-all: blocks go hop by hop along one dimension after the other."""
+    turns = _turns(axes)
+    cut = 2 * len(turns)
+    parts = []
+    for index, order in enumerate(turns):
+        stages = [
+            (_shifted(ranks, order, at, cut, 2 * index), axis.size // 2)
+            for at, axis in enumerate(order)
+        ]
+        parts.append(one_after_another(*stages))
+    step, steps = side_by_side(*parts)
+    hops = sum(axis.size**2 // 4 * (ranks // axis.size) for axis in axes)
+    return Schedule(
+        name="torus",
+        collective="alltoall",
+        ranks=ranks,
+        chunks=ranks * ranks * cut,
+        steps=steps,
+        step=step,
+        wire=cut * hops,
+        source=SOURCE,
+        ports=2 * len(axes),
+    )
+
+
+def _shifted(ranks: int, order: list[Axis], at: int, cut: int, first: int) -> Steps:
+    """Return the steps along dimension ``at`` of ``order`` for the two halves from ``first`` on."""
+    source, target = (ends.reshape(-1) for ends in np.indices((ranks, ranks)))
+    axis = order[at]
+    here = source.copy()
+    for done in order[:at]:
+        here += (target // done.stride % done.size - here // done.stride % done.size) * done.stride
+    ahead = (target // axis.stride - source // axis.stride) % axis.size
+
+    def step(k: int) -> Step:
+        moved = []
+        for half, way, reach in axis.ways:
+            hops = ahead if way == 1 else (axis.size - ahead) % axis.size
+            now = np.flatnonzero((hops > k) & (hops <= reach))
+            at_now = axis.moved(here[now], way * k)
+            chunk = (source[now] * ranks + target[now]) * cut + first + half
+            moved.append(transfers(at_now, axis.moved(at_now, way), chunk))
+        return together(*moved)
+
+    return step
