@@ -24,6 +24,8 @@ CALLS = [
     ["catalog"],
     ["catalog", "list", "chips"],
     ["catalog", "show", "h100-sxm"],
+    ["fabric", "design", "--chips", "16384"],
+    ["fabric", "design", "--chips", "9", "--rails", "1", "--port", "100G", "--radix", "7"],
     ["doctor"],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],
 ]

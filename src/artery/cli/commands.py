@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "explain": "Any number of a plan opened up: formula, inputs, source.",
     "scale": "The same job on more and more chips: what breaks, and where.",
     "expect": "What a collective should give, by size, in nccl-tests' columns.",
+    "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "catalog": "The chips, links, systems and models that are known, with sources.",
     "tour": "How AI networks grew, stop by stop, with the right numbers.",
     "doctor": "What this machine can do.",

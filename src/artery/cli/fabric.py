@@ -1,0 +1,101 @@
+"""``artery fabric``: a network for so many chips, and the faults of a cabling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from artery.cli.flags import Whole
+from artery.cli.options import COUNT, shared_options
+from artery.report.words import Language
+
+
+@click.group("fabric")
+def command() -> None:
+    """Design a network, check a cabling, compare two, or write one for another tool.
+
+    \b
+    Examples:
+      artery fabric design --chips 16384 --radix 64 --port 800G --oversub 1:1
+      artery fabric check ibnetdiscover.txt
+      artery fabric diff plan.csv ibnetdiscover.txt
+      artery fabric export dgx-h100:256 --to slurm -o topology.conf
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+
+
+@command.command("design")
+@click.option("--chips", type=COUNT, required=True, metavar="N", help="Chips to join.")
+@click.option("--radix", type=int, metavar="N", help="Ports of a switch (default 64).")
+@click.option("--port", metavar="RATE", help="Rate of a port: 400G, 800G (default).")
+@click.option("--rails", type=int, default=8, show_default=True, help="Cards, chips per node.")
+@click.option(
+    "--oversub",
+    default="1:1",
+    show_default=True,
+    metavar="DOWN:UP",
+    help="At the leaves; with a comma also at the tier above, as in 1:1,7:1.",
+)
+@click.option("--planes", type=int, default=2, show_default=True, help="Of the dual-plane design.")
+@click.option("--switch", metavar="NAME", help="Switch of the catalog; sets radix and port.")
+@click.option("--nic", metavar="NAME", help="Card of the catalog.")
+@click.option("--optic", metavar="NAME", help="Optic of the catalog, for the switches' ends.")
+@click.option(
+    "--nodes-per-rack",
+    type=Whole(64),
+    default=4,
+    show_default=True,
+    help="Sets the lengths of cables.",
+)
+@shared_options
+def design(
+    *,
+    chips: int,
+    as_json: bool,
+    lang: Language,
+    out: str,
+    **asked: Any,  # noqa: ANN401 - click's
+) -> None:
+    """Say which networks join N chips: switches, links, cables, power, price, failures.
+
+    \b
+    Examples:
+      artery fabric design --chips 16384 --radix 64 --port 800G --oversub 1:1
+      artery fabric design --chips 2048 --switch qm9700 --nic cx7
+      artery fabric design --chips 24576 --switch th5 --port 400G --oversub 1:1,7:1
+      artery fabric design --chips 65536 --radix 64 --port 400G --json
+
+    \b
+    Designs, each with as few tiers as hold the chips:
+      rail        card r of every node on leaf r of its group, spines join all leaves
+      tor         all cards of a node on one leaf, at the top of its rack
+      rail-only   a separate network per rail; other rails through the node's own links
+      dual-plane  rail, every port split over two separate networks
+
+    Counts follow from the ports. Cable lengths, prices and power are rough: what is assumed or
+    unknown is said. Exit code 4 if three tiers are too few.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.fabric import fabric_design
+    from artery.errors import InfeasibleError
+    from artery.report.fabric import TABLE_WIDTH, design_drawing, design_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = fabric_design(chips, **asked)
+    request = {"chips": chips, **asked}
+    if as_json:
+        write_whole(out, document("fabric", design_payload(answer, request)))
+    else:
+        typed = " ".join(
+            f"--{name.replace('_', '-')} {value}"
+            for name, value in request.items()
+            if value is not None and name in ("chips", "port", "rails", "switch", "nic", "optic")
+        )
+        deliver(design_drawing(answer, lang, typed), out, least=TABLE_WIDTH)
+    if not answer.candidates:
+        reach = max((one.reach for one in answer.rejected), default=0)
+        raise InfeasibleError(
+            f"{chips:,} chips are more than three tiers of these switches join "
+            f"(at most {reach:,}); take switches with more ports"
+        )
