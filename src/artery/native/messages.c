@@ -29,16 +29,10 @@ struct run {
     int failed; /* out of memory */
 };
 
-/* Segment number `order` of transfer `order >> 32` reaches its source's port at `time`. */
-static void push(struct run *r, int64_t time, int64_t order, int64_t bytes)
+static void push(struct run *r, int64_t time, int64_t order)
 {
-    const struct work *w = r->w;
-    const int64_t t = order >> 32;
-    const int32_t spread = w->spread ? w->spread[t] : 1;
-    const int32_t path = w->path[t] + (spread > 1 ? (int32_t)(order & INT32_MAX) % spread : 0);
-    struct event e = {time, order, time, bytes, 0, 0, 0};
-    e.at = (int32_t)w->start[path];
-    e.left = (int16_t)(w->start[path + 1] - w->start[path]);
+    struct event e = departure(r->w, time, order);
+    e.bytes = piece_bytes(r->w, r->segment, order);
     r->failed |= !heap_push(&r->heap, &e);
 }
 
@@ -73,49 +67,19 @@ static void slot_take(struct run *r, int64_t t, int64_t count)
     r->slot_of[t] = index;
 }
 
-static int64_t segments(const struct run *r, int64_t t)
+static void begin(void *run, int64_t t, int64_t time)
 {
-    const int64_t size = r->w->size[t];
-    return r->segment && size > r->segment ? (size + r->segment - 1) / r->segment : 1;
-}
-
-static int64_t segment_bytes(const struct run *r, int64_t t, int64_t j)
-{
-    const int64_t left = r->w->size[t] - j * r->segment;
-    return r->segment && left > r->segment ? r->segment : left;
-}
-
-/* Start the transfers of every gate that `g`, which has just opened, leads to. */
-static void open_gates(struct run *r, int32_t g)
-{
-    struct work *w = r->w;
-    int32_t stack = -1; /* runs through the counts of the open gates, which are done with */
-    for (;;) {
-        const int64_t time = w->opened[g] += w->delay ? w->delay[g] : 0;
-        for (int64_t t = w->first[g]; t < w->first[g + 1]; t++) {
-            const int64_t count = segments(r, t);
-            if (count > 1)
-                slot_take(r, t, count);
-            push(r, time, t << 32, segment_bytes(r, t, 0));
-        }
-        for (int32_t i = w->then_start[g]; i < w->then_start[g + 1]; i++) {
-            const int32_t next = w->then[i];
-            if (gate_signal(w, next, time)) {
-                w->count[next] = -1 - stack - 1;
-                stack = next;
-            }
-        }
-        if (stack < 0)
-            return;
-        g = stack;
-        stack = -2 - w->count[g];
-    }
+    struct run *r = run;
+    const int64_t count = pieces(r->w, r->segment, t);
+    if (count > 1)
+        slot_take(r, t, count);
+    push(r, time, t << 32);
 }
 
 static void signal_gate(struct run *r, int32_t g, int64_t time)
 {
     if (g >= 0 && gate_signal(r->w, g, time))
-        open_gates(r, g);
+        gate_open(r->w, g, begin, r);
 }
 
 static void finish_sent(struct run *r, int64_t t, int64_t time)
@@ -140,7 +104,7 @@ static void send_next(struct run *r, int64_t t, int64_t j, int64_t time)
 {
     const int64_t next = j + 1;
     struct slot *s = slot_at(r, r->slot_of[t]);
-    if (next == segments(r, t)) {
+    if (next == pieces(r->w, r->segment, t)) {
         finish_sent(r, t, time);
         return;
     }
@@ -150,8 +114,7 @@ static void send_next(struct run *r, int64_t t, int64_t j, int64_t time)
         s->next = (int32_t)next;
         return;
     }
-    push(r, next >= r->window && *known > time ? *known : time, t << 32 | next,
-         segment_bytes(r, t, next));
+    push(r, next >= r->window && *known > time ? *known : time, t << 32 | next);
     *known = -1;
 }
 
@@ -162,8 +125,7 @@ static void arrive(struct run *r, int64_t t, int64_t j, int64_t time, int64_t ba
     if (s->tail < time)
         s->tail = time;
     if (s->waits >= 0 && s->next == j + r->window) {
-        push(r, back > s->waits ? back : s->waits, t << 32 | s->next,
-             segment_bytes(r, t, s->next));
+        push(r, back > s->waits ? back : s->waits, t << 32 | s->next);
         s->waits = -1;
     } else {
         s->acknowledged[j % r->window] = back;
@@ -175,29 +137,10 @@ static void arrive(struct run *r, int64_t t, int64_t j, int64_t time, int64_t ba
     }
 }
 
-/* Choose the way of a segment that is about to leave; return 0 where every way has failed. */
-static int choose(struct run *r, struct event *e)
-{
-    const struct work *w = r->w;
-    for (int turn = 0; turn < 2; turn++) {
-        int i = 0;
-        while (i < e->left && w->fails[w->link[e->at + i]] > e->time)
-            i++;
-        if (i == e->left)
-            return 1;
-        const int32_t other = w->other ? w->other[e->order >> 32] : -1;
-        if (other < 0)
-            return 0;
-        e->at = (int32_t)w->start[other];
-        e->left = (int16_t)(w->start[other + 1] - w->start[other]);
-    }
-    return 0;
-}
-
 /* Serve `e` at its link: return when its last byte has left and make `e` its next arrival. */
 static int64_t serve(struct run *r, struct event *e)
 {
-    struct state *l = &r->links[r->w->link[e->at]];
+    struct state *l = &r->links[e->here];
     if (l->size != e->bytes) {
         l->size = e->bytes;
         l->duration = duration(e->bytes, l->rate);
@@ -215,7 +158,8 @@ static int64_t serve(struct run *r, struct event *e)
     e->tail = tail + l->latency;
     e->at++;
     e->hop++;
-    e->left--;
+    if (--e->left)
+        e->here = r->w->link[e->at];
     return tail;
 }
 
@@ -223,7 +167,7 @@ static int64_t serve(struct run *r, struct event *e)
 static void complete(struct run *r, const struct event *e)
 {
     const int64_t t = e->order >> 32;
-    if (segments(r, t) == 1) {
+    if (pieces(r->w, r->segment, t) == 1) {
         finish_delivered(r, t, e->tail);
         return;
     }
@@ -233,12 +177,23 @@ static void complete(struct run *r, const struct event *e)
     arrive(r, t, e->order & INT32_MAX, e->tail, back);
 }
 
+/* Ask for the links that the next events will need: most of the time goes into waiting for them. */
+static inline void fetch(const struct run *r)
+{
+#ifdef __GNUC__
+    for (int i = 0; i < 5 && i < r->heap.count; i++)
+        __builtin_prefetch(&r->links[r->heap.item[i].here], 1);
+#else
+    (void)r;
+#endif
+}
+
 static void play(struct run *r)
 {
     while (r->heap.count && !r->failed) {
         struct event e = r->heap.item[0];
         const int leaves = e.hop == 0;
-        if (leaves && r->w->fails && !choose(r, &e)) {
+        if (leaves && r->w->fails && !choose(r->w, &e)) {
             heap_pop(&r->heap);
             continue;
         }
@@ -251,8 +206,9 @@ static void play(struct run *r)
             heap_sink(&r->heap, 0, &e);
         else
             heap_pop(&r->heap);
+        fetch(r);
         const int64_t t = e.order >> 32;
-        if (leaves && segments(r, t) > 1)
+        if (leaves && pieces(r->w, r->segment, t) > 1)
             send_next(r, t, e.order & INT32_MAX, sent);
         else if (leaves)
             finish_sent(r, t, sent);
@@ -274,9 +230,7 @@ static int prepare(struct run *r)
         r->links[i] = l;
         r->links[i].packet = r->packet < INT64_MAX ? duration(r->packet, w->rate[i]) : 0;
     }
-    for (int64_t g = 0; g < w->gates && !r->failed; g++)
-        if (w->count[g] == 0)
-            open_gates(r, (int32_t)g);
+    gates_open(w, begin, r);
     return !r->failed;
 }
 

@@ -41,13 +41,63 @@ static inline int64_t duration(int64_t bytes, int64_t rate)
     return (int64_t)(((b / r * million) + part / r) * million + rest / r + (rest % r != 0));
 }
 
-/* One thing that will happen: `at` is the place in `link`, `hop` the hops behind it and `left`
-   those from there on. */
+/* One thing that will happen: `at` is the place in `link`, `here` the link there, `hop` the hops
+   behind it and `left` those from there on. */
 struct event {
     int64_t time, order, tail, bytes;
-    int32_t at;
+    int32_t at, here;
     int16_t hop, left;
 };
+
+static inline void set_path(const struct work *w, struct event *e, int32_t path)
+{
+    e->at = (int32_t)w->start[path];
+    e->left = (int16_t)(w->start[path + 1] - w->start[path]);
+    e->here = e->left ? w->link[e->at] : 0;
+}
+
+/* Segment `order & INT32_MAX` of transfer `order >> 32`, at its source's port at `time`. */
+static inline struct event departure(const struct work *w, int64_t time, int64_t order)
+{
+    const int64_t t = order >> 32;
+    const int32_t spread = w->spread ? w->spread[t] : 1;
+    const int32_t path = w->path[t] + (spread > 1 ? (int32_t)(order & INT32_MAX) % spread : 0);
+    struct event e = {time, order, time, 0, 0, 0, 0, 0};
+    set_path(w, &e, path);
+    return e;
+}
+
+/* Choose the way of a segment that is about to leave; return 0 where every way has failed. */
+static inline int choose(const struct work *w, struct event *e)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        int i = 0;
+        while (i < e->left && w->fails[w->link[e->at + i]] > e->time)
+            i++;
+        if (i == e->left)
+            return 1;
+        const int32_t other = w->other ? w->other[e->order >> 32] : -1;
+        if (other < 0)
+            return 0;
+        set_path(w, e, other);
+    }
+    return 0;
+}
+
+/* How many segments of `segment` bytes (0: any) transfer `t` has. */
+static inline int64_t pieces(const struct work *w, int64_t segment, int64_t t)
+{
+    if (!segment)
+        return 1;
+    const int64_t size = w->size[t];
+    return size > segment ? (size + segment - 1) / segment : 1;
+}
+
+static inline int64_t piece_bytes(const struct work *w, int64_t segment, int64_t order)
+{
+    const int64_t left = w->size[order >> 32] - (order & INT32_MAX) * segment;
+    return segment && left > segment ? segment : left;
+}
 
 struct heap {
     struct event *item;
@@ -113,6 +163,39 @@ static inline int gate_signal(struct work *w, int32_t g, int64_t time)
     if (w->opened[g] < time)
         w->opened[g] = time;
     return --w->count[g] == 0;
+}
+
+/* What starts transfer `t` at `time` in a run. */
+typedef void begin_function(void *run, int64_t t, int64_t time);
+
+/* Open gate `g` and whatever opens with it. */
+static inline void gate_open(struct work *w, int32_t g, begin_function *begin, void *run)
+{
+    int32_t stack = -1; /* runs through the counts of the open gates, which are done with */
+    for (;;) {
+        const int64_t time = w->opened[g] += w->delay ? w->delay[g] : 0;
+        for (int64_t t = w->first[g]; t < w->first[g + 1]; t++)
+            begin(run, t, time);
+        for (int32_t i = w->then_start[g]; i < w->then_start[g + 1]; i++) {
+            const int32_t next = w->then[i];
+            if (gate_signal(w, next, time)) {
+                w->count[next] = -2 - stack;
+                stack = next;
+            }
+        }
+        if (stack < 0)
+            return;
+        g = stack;
+        stack = -2 - w->count[g];
+    }
+}
+
+/* Open the gates that wait for nothing. */
+static inline void gates_open(struct work *w, begin_function *begin, void *run)
+{
+    for (int64_t g = 0; g < w->gates; g++)
+        if (w->count[g] == 0)
+            gate_open(w, (int32_t)g, begin, run);
 }
 
 /* Mark the gates that never opened. */
