@@ -14,18 +14,20 @@ import pytest
 from artery import native
 from artery.native import FOLDER, Core
 
+WITH = {"fluid": ("repair",)}
+"""The C files that others call."""
 OPTIONS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 
 @cache
 def compiled(name: str) -> CDLL:
-    """Return the library of one C file, compiled into a folder of its own."""
+    """Return the library of one engine, compiled into a folder of its own."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler here")
     place = Path(tempfile.mkdtemp(prefix="artery-native-")) / f"{name}.so"
-    source = FOLDER / f"{name}.c"
-    command = [compiler, *OPTIONS, "-shared", "-fPIC", str(source), "-o", str(place), "-lm"]
+    sources = [str(FOLDER / f"{one}.c") for one in (name, *WITH.get(name, ()))]
+    command = [compiler, *OPTIONS, "-shared", "-fPIC", *sources, "-o", str(place), "-lm"]
     subprocess.run(command, check=True)
     return CDLL(str(place))
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "shares.h"
+
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch((address), 1)
 #else
@@ -21,11 +23,6 @@
 #else
 #define EXPORT
 #endif
-
-typedef struct {
-    double key;
-    int32_t link;
-} entry;
 
 typedef struct {
     double remaining; /* capacity not yet given away */
@@ -46,32 +43,6 @@ typedef struct {
     double *rate;
     int32_t *bottleneck;
 } problem;
-
-static int before(entry a, entry b) {
-    return a.key < b.key || (a.key == b.key && a.link < b.link);
-}
-
-/* Heap of four children per node: a node's children share a line or two of the cache. */
-static void sift_down(problem *p, int64_t place, entry moved) {
-    entry *heap = p->heap;
-    int64_t size = p->size;
-    for (;;) {
-        int64_t child = 4 * place + 1, least = child, end = child + 4;
-        if (child >= size) break;
-        if (end > size) end = size;
-        for (int64_t other = child + 1; other < end; other++)
-            if (before(heap[other], heap[least])) least = other;
-        if (!before(heap[least], moved)) break;
-        heap[place] = heap[least];
-        place = least;
-    }
-    heap[place] = moved;
-}
-
-static void drop_top(problem *p) {
-    entry last = p->heap[--p->size];
-    if (p->size > 0) sift_down(p, 0, last);
-}
 
 static double share_of(share s) {
     return s.remaining > 0 ? s.remaining / s.load : 0.0;
@@ -110,8 +81,7 @@ static int fill_heap(problem *p, const double *capacity) {
         p->state[l] = (share){capacity[l], load};
         if (to > from) p->heap[p->size++] = (entry){share_of(p->state[l]), (int32_t)l};
     }
-    for (int64_t place = (p->size - 2) / 4; place >= 0 && p->size > 1; place--)
-        sift_down(p, place, p->heap[place]);
+    heapify(p->heap, p->size);
     return 0;
 }
 
@@ -155,12 +125,12 @@ static void fill(problem *p) {
         if (s->load > 0) {
             double now = share_of(*s);
             if (now > top.key) {
-                sift_down(p, 0, (entry){now, top.link});
+                sift_down(p->heap, p->size, 0, (entry){now, top.link});
                 continue;
             }
             freeze(p, top.link, now);
         }
-        drop_top(p);
+        p->size = drop_top(p->heap, p->size);
     }
 }
 
