@@ -105,6 +105,7 @@ def test_a_memory_has_no_direction() -> None:
         ("-3 s", "s", "not be negative"),
         (-1, "1", "not be negative"),
         ("1e30 B", "B", "at most 1e+24 B"),
+        ("1e-300 TB/s", "B/s", "zero, or at least 0.125 B/s"),
         (True, "1", "a number"),
         (None, "s", "a unit of s"),
         (["1 s"], "s", "a unit of s"),

@@ -72,6 +72,22 @@ _LARGEST: Final[Mapping[str, float]] = {
 }
 """Assumed: far beyond anything that could be built, so that more is a slip of the pen."""
 
+_SMALLEST: Final[Mapping[str, float]] = {
+    "s": 1e-15,
+    "B": 0.125,
+    "B/s": 0.125,
+    "bit/s": 1.0,
+    "FLOP": 1e-3,
+    "FLOP/s": 1e-3,
+    "J": 1e-21,
+    "W": 1e-9,
+    "USD": 1e-9,
+    "m": 1e-10,
+    "J/bit": 1e-21,
+    "1": 1e-9,
+}
+"""Assumed likewise: less than this, and not zero, is a slip too, and overflows where it divides."""
+
 _WHOLE_WORDS: Final = frozenset({"min", "h", "hour", "hours", "d", "day", "days", "m", "%", "$"})
 """Taken whole: their first letter would be read as a prefix (``min`` is no milli-inch)."""
 
@@ -244,6 +260,8 @@ def _bounded(value: float, found: object, unit: str, positive: bool) -> float:
         rule = "must be more than zero"
     elif value > _LARGEST[unit]:
         rule = f"must be at most {_LARGEST[unit]:g} {unit}"
+    elif 0 < value < _SMALLEST[unit]:
+        rule = f"must be {'' if positive else 'zero, or '}at least {_SMALLEST[unit]:g} {unit}"
     else:
         return value
     raise _problem(f'"{found}"', rule, unit, False)

@@ -77,7 +77,9 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     assert [problem.found for problem in caught.value.problems] == ['"8"', "16", '"dp"']
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", '"plan"', "step 8 s"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[" * 100_000, "9" * 5_000, "[1, 2]", "null", '"plan"', "step 8 s"]
+)
 def test_what_is_no_document(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="utf-8")
@@ -94,3 +96,8 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(InputError, match="UTF-8"):
         read_plan(str(binary))
+
+
+def test_a_device_without_end_is_no_saved_plan() -> None:
+    with pytest.raises(InputError, match="over 64 MiB"):
+        read_plan("/dev/zero")

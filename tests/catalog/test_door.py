@@ -253,3 +253,8 @@ def test_the_published_schema_takes_shipped_files_and_refuses_typos(
 def test_what_is_a_path() -> None:
     assert all(is_path(text) for text in ("./x", "a/b", "x.toml", "X.YAML", "x.json", "a\\b"))
     assert not any(is_path(text) for text in ("h100-sxm", "megatron-1.7b", "dgx-h100"))
+
+
+def test_a_device_without_end_is_not_read_whole() -> None:
+    with pytest.raises(InputError, match="over 250,000 bytes"):
+        chip("/dev/zero")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.catalog import chip, link
+from artery.catalog import chip, link, system
 from artery.catalog.overrides import apply_overrides, under
 from artery.errors import InputError
 
@@ -104,3 +104,17 @@ def test_the_overrides_below_a_root_are_split_off() -> None:
         ["power=1 W"],
         ["chips=8", "node.chips=4"],
     )
+
+
+@pytest.mark.parametrize("text", ["chip.power=", "chip.power=7", "chip.pwr=7 W"])
+def test_what_is_wrong_is_called_as_it_was_written(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        system("dgx-h100:8", [text])
+    assert text.partition("=")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["dgx-h100:8", "tpu-v4-pod:4x4x4"])
+def test_the_number_of_chips_is_said_once(name: str) -> None:
+    with pytest.raises(InputError, match=r"--set  chips .* said once"):
+        system(name, ["chips=16"])
+    assert system(name.partition(":")[0], ["chips=16"]).chips == 16

@@ -216,3 +216,31 @@ def test_the_module_runs_like_the_command(tmp_path: Path) -> None:
     done = run_python("-m", "artery", "doctor", "--json", "--out", str(out))
     assert (done.returncode, done.stdout) == (0, "")
     assert json.loads(out.read_text())["schema"] == "artery.doctor/1"
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "message"),
+    [
+        ("{} doctor --json >&-", 3, "<stdout>  Bad file descriptor"),
+        ("{} plan - --on dgx-h100:8 <&-", 3, "<stdin>:1:1  an empty file"),
+        ("{} doctor >/dev/full", 3, "<stdout>  No space left on device"),
+        ("{} doctor --json -o /dev/null", 0, ""),
+        ("{} doctor >/dev/null 2>&-", 0, ""),
+        ("{} plna 2>&-", 2, ""),
+    ],
+)
+def test_streams_may_be_closed_or_full(shell: str, code: int, message: str) -> None:
+    command = shell.format(f"{sys.executable} -m artery")
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_the_locale_cannot_show_is_no_crash() -> None:
+    done = run_python(
+        "-m", "artery", "catalog", "list", "chips", "--lang", "zh",
+        PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "h100-sxm" in done.stdout

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
 from artery.errors import InputError
 from artery.report.files import write_whole
+from artery.report.terminal import deliver
 
 
 def test_a_file_is_written_with_its_last_newline(tmp_path: Path) -> None:
@@ -20,6 +24,35 @@ def test_a_file_is_written_with_its_last_newline(tmp_path: Path) -> None:
 def test_a_dash_is_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     write_whole("-", "{}\n")
     assert capsys.readouterr().out == "{}\n"
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(str(path), "{}")
+        assert os.read(reader, 10) == b"{}\n"
+    finally:
+        os.close(reader)
+    assert path.is_fifo()
+
+
+def test_stdout_gets_utf_8_whatever_it_is_set_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    write_whole("-", '"步"')
+    assert raw.getvalue() == '"步"\n'.encode()
+
+
+def test_a_full_stdout_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(InputError, match="<stdout>  No space left"):
+        write_whole("-", "{}")
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(
@@ -55,3 +88,12 @@ def test_an_impossible_place_is_an_input_error(name: str, tmp_path: Path) -> Non
     with pytest.raises(InputError) as caught:
         write_whole(str(tmp_path / name), "text")
     assert caught.value.problems[0].file is not None
+
+
+@pytest.mark.parametrize("columns", ["0", "1"])
+def test_a_terminal_that_does_not_know_its_width_gets_a_readable_one(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    deliver(Text("step 6.12 s"), "-")
+    assert capsys.readouterr().out == "step 6.12 s\n"

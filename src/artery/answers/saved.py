@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from artery.core.plan import Plan
 from artery.errors import InputError, Problem, Problems
@@ -15,7 +15,7 @@ from artery.errors import InputError, Problem, Problems
 SCHEMA: Final = "artery.plan/1"
 
 _LARGEST_FILE: Final = 64 * 2**20
-"""Assumed: far beyond any answer; a larger file is some other file."""
+"""Characters. Assumed: far beyond any answer; a larger file is some other file."""
 
 _RENAMED: Final = {"sequence": "seq"}
 """Fields of a plan that ``plan`` takes under another name."""
@@ -110,6 +110,9 @@ def _document(path: str) -> dict[str, Any]:
             rule="must be JSON", fix=_FIX,
         )  # fmt: skip
         raise InputError(problem) from None
+    except (RecursionError, ValueError):  # brackets without end, a number of 4,300 digits
+        endless = "brackets too deep or a number too long"
+        raise _problem(path, None, endless, "must be a saved plan", _FIX) from None
     found = document.get("schema") if isinstance(document, dict) else type(document).__name__
     if found != SCHEMA:
         raise _problem(path, "schema", json.dumps(found), f'must be "{SCHEMA}"', _FIX)
@@ -119,15 +122,21 @@ def _document(path: str) -> dict[str, Any]:
 def _text(path: str) -> str:
     try:
         if path == "-":
-            return sys.stdin.read(_LARGEST_FILE)
-        if Path(path).stat().st_size > _LARGEST_FILE:
-            raise _problem(path, None, "over 64 MiB", "must be a saved plan", _FIX)
-        return Path(path).read_text(encoding="utf-8-sig")
+            return _limited(path, sys.stdin)
+        with Path(path).open(encoding="utf-8-sig") as stream:
+            return _limited(path, stream)
     except OSError as error:
         found = error.strerror or str(error)
         raise _problem(path, None, found, "must be a file that can be read", _FIX) from None
     except UnicodeDecodeError:
         raise _problem(path, None, "not UTF-8 text", "must be JSON", _FIX) from None
+
+
+def _limited(path: str, stream: TextIO) -> str:
+    text = stream.read(_LARGEST_FILE + 1)  # not by its size: a device has none
+    if len(text) > _LARGEST_FILE:
+        raise _problem(path, None, "over 64 MiB", "must be a saved plan", _FIX)
+    return text
 
 
 def _entry(path: str, table: Mapping[str, Any], key: str, kind: type, above: str = "") -> Any:  # noqa: ANN401 (whatever kind says)

@@ -6,11 +6,12 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from artery.catalog.sourced import Path, Sourced
 from artery.core.source import Source
-from artery.errors import Problem, Problems
+from artery.errors import InputError, Problem, Problems
 
 ORIGIN = "--set"
 """Where an override comes from, in messages and in the provenance."""
@@ -29,6 +30,19 @@ def under(root: str, overrides: Iterable[str]) -> tuple[list[str], list[str]]:
     texts = list(overrides)
     below = [text.removeprefix(prefix) for text in texts if text.startswith(prefix)]
     return below, [text for text in texts if not text.startswith(prefix)]
+
+
+def put_under(root: str, error: InputError) -> InputError:
+    """Return ``error`` with its overrides written as the user did, ``root.`` before them."""
+    return InputError(_under(root, problem) for problem in error.problems)
+
+
+def _under(root: str, problem: Problem) -> Problem:
+    if problem.file != ORIGIN:
+        return problem
+    if problem.field:
+        return replace(problem, field=f"{root}.{problem.field}")
+    return replace(problem, found=f'"{root}.{problem.found[1:]}')
 
 
 def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> Sourced:

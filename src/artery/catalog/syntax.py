@@ -93,16 +93,17 @@ def _text(file: str) -> str:
     try:
         if path.is_dir():
             raise _broken(file, "a folder", "must be a file", "name the file inside it")
-        if path.stat().st_size > LARGEST_FILE:
-            found = f"{path.stat().st_size:,} bytes"
-            rule = f"must be at most {LARGEST_FILE:,} bytes"
-            raise _broken(file, found, rule, "is it the right file?")
-        raw = path.read_bytes()
+        with path.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE + 1)  # not by its size: a device has none
     except FileNotFoundError:
         rule = "no such file"
         raise _broken(file, f'"{file}"', rule, "check the path, or give a catalog name") from None
     except (OSError, ValueError) as error:
-        raise _broken(file, str(error), "the file must be readable", "check the path") from None
+        found = getattr(error, "strerror", None) or str(error)
+        raise _broken(file, found, "the file must be readable", "check the path") from None
+    if len(raw) > LARGEST_FILE:
+        rule = f"must be at most {LARGEST_FILE:,} bytes"
+        raise _broken(file, f"over {LARGEST_FILE:,} bytes", rule, "is it the right file?")
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _broken(file, "UTF-16 text", "must be UTF-8", "save the file as UTF-8")
     try:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import entry, names, resolve
-from artery.catalog.overrides import under
+from artery.catalog.overrides import ORIGIN, put_under, under
 from artery.catalog.sourced import Sourced
 from artery.catalog.structure import fill
 from artery.catalog.system_build import build, lone_chip
@@ -34,11 +34,12 @@ def system(spec: str, overrides: Sequence[str] = ()) -> System:
     """
     wanted = parse_spec(spec)
     chip_overrides, own = under("chip", overrides)
+    _check_one_count(wanted, own)
     note, found = _table(wanted.name, own)
     if found is None:
         return _of_one_chip(wanted, chip_overrides, own)
     table, sourced = found
-    chip = chip_of(table.chip, chip_overrides)
+    chip = _chip(table.chip, chip_overrides)
     links = {name: link_of(name) for name in _link_names(table)}
     built = build(table, chip, links, wanted)
     provenance = {**sourced.provenance, **_provenance_of(chip)}
@@ -68,6 +69,29 @@ def _table(
     return found.note, (fill(SystemTable, sourced.values), sourced)
 
 
+def _check_one_count(wanted: Spec, own: Sequence[str]) -> None:
+    """Refuse two numbers of chips: one after the colon and one among the overrides."""
+    set_to = [text for text in own if text.partition("=")[0].strip() == "chips"]
+    if set_to and (wanted.chips is not None or wanted.shape is not None):
+        raise InputError(
+            Problem(
+                file=ORIGIN,
+                field="chips",
+                found=f'"{set_to[-1]}" beside the chips after the colon',
+                rule="the number of chips is said once",
+                fix=f"leave out one, for example --on {wanted.name} --set {set_to[-1]}",
+            )
+        )
+
+
+def _chip(name: str, overrides: Sequence[str]) -> Chip:
+    """Return the chip of that name with the overrides that stood below ``chip.``."""
+    try:
+        return chip_of(name, overrides)
+    except InputError as error:
+        raise put_under("chip", error) from None
+
+
 def _is_chip(name: str) -> bool:
     """Whether ``name`` is that of a chip."""
     try:
@@ -88,7 +112,7 @@ def _of_one_chip(wanted: Spec, chip_overrides: Sequence[str], own: Sequence[str]
                 fix=f"name what joins the chips: {', '.join(_systems_with(wanted.name))}",
             )
         )
-    chip = chip_of(wanted.name, chip_overrides)
+    chip = _chip(wanted.name, chip_overrides)
     note = resolve("chips", wanted.name).note
     alone = replace(lone_chip(chip), provenance=_provenance_of(chip))
     return replace(alone, warnings=(note, *alone.warnings)) if note else alone

@@ -7,23 +7,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
 import click
 
-from artery.cli import commands, endings
+from artery.cli import commands, endings, streams
+from artery.report.files import unwritten
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line (``sys.argv`` by default) and return its exit code."""
     code = 0
+    streams.prepare()
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        _drop_stdout()
+        streams.drop_stdout()
+    except OSError as error:  # a full disk; said already if the command itself noticed
+        streams.drop_stdout()
+        code = code or endings.report(unwritten("<stdout>", error, "make room"), debug=False)
     return code
 
 
@@ -42,8 +46,3 @@ def _run(words: list[str]) -> int:
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (the one place that meets all)
         return endings.report(error, debug=debug)
     return 0
-
-
-def _drop_stdout() -> None:
-    """Whoever read our output has had enough; keep the interpreter from saying so at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

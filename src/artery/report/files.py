@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from artery.errors import InputError, Problem
@@ -14,28 +16,62 @@ def write_whole(path: str, text: str) -> None:
     """Write ``text`` to ``path`` in UTF-8, ending in a newline; ``-`` is stdout.
 
     The file appears complete or not at all: a temporary file in the same folder is written,
-    synced and renamed over the old one.
+    synced and renamed over the old one. What is no regular file (``/dev/null``, a named pipe) is
+    written to as it is.
 
     Raises:
         InputError: the file cannot be written.
     """
     whole = text if text.endswith("\n") else text + "\n"
     if path == "-":
-        sys.stdout.write(whole)
+        with printing():
+            _print(whole)
         return
     try:
         _replace(Path(path), whole)
     except OSError as error:
-        found = error.strerror or str(error)
         fix = "name a file in a folder that exists and that you may write to"
-        raise InputError(
-            Problem(file=path, found=found, rule="the answer must be writable", fix=fix)
-        ) from None
+        raise unwritten(path, error, fix) from None
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Everything printed inside has reached stdout at the end, or :class:`InputError` is raised.
+
+    A reader that has had enough is no error here: :class:`BrokenPipeError` goes on up.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unwritten("<stdout>", error, "make room there, or use -o FILE") from None
+
+
+def unwritten(place: str, error: OSError, fix: str) -> InputError:
+    """Return what is wrong with the place that an answer could not be written to."""
+    found = error.strerror or str(error)
+    return InputError(Problem(file=place, found=found, rule="the answer must be writable", fix=fix))
+
+
+def _print(text: str) -> None:
+    """Write ``text`` to stdout in UTF-8, as JSON must be (RFC 8259, section 8.1), in any locale."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # replaced by a stream of text alone
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    stream.write(text.encode("utf-8", errors="replace"))
 
 
 def _replace(path: Path, text: str) -> None:
     if path.is_dir():
         raise IsADirectoryError(0, "is a directory")
+    if path.exists() and not path.is_file():
+        # A device or a pipe: renaming a file over it would take it away.
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
     # Through a link, so that the target is replaced and not the link itself.
     target = path.resolve()
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

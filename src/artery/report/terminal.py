@@ -11,9 +11,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from artery.report.files import write_whole
+from artery.report.files import printing, write_whole
 
 _FILE_WIDTH = 100
+
+_LEAST_WIDTH = 20
+"""Assumed: narrower, even a number is cut; a terminal that says 0 does not know its width."""
 
 
 def draw(
@@ -25,11 +28,11 @@ def draw(
 ) -> None:
     """Write ``drawing`` to ``file`` (standard output), ``width`` cells wide, at least ``least``.
 
-    Colour only on a terminal and never under ``NO_COLOR``; without a terminal the width is 80
-    unless ``COLUMNS`` says otherwise, and lines end where their text ends.
+    Never below 20 cells. Colour only on a terminal and never under ``NO_COLOR``; without a
+    terminal the width is 80 unless ``COLUMNS`` says otherwise, and lines end where their text ends.
     """
     console = Console(file=file, width=width, highlight=False, emoji=False, markup=False)
-    console.width = max(console.width, least)
+    console.width = max(console.width, least, _LEAST_WIDTH)
     if console.is_terminal:
         console.print(drawing)
         return
@@ -45,7 +48,8 @@ def deliver(drawing: RenderableType, out: str, *, least: int = 0) -> None:
     A drawing that would be cut below ``least`` cells is never drawn narrower.
     """
     if out == "-":
-        draw(drawing, least=least)
+        with printing():
+            draw(drawing, least=least)
         return
     text = StringIO()
     draw(drawing, file=text, width=_FILE_WIDTH, least=least)
