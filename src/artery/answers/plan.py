@@ -125,7 +125,8 @@ def _find(question: _Question, top: int) -> Found:
     space = Space(question.system.chips, question.settled.fixed, question.settled.shared)
     wrong = _factors(space)
     if wrong:
-        own = (p for p in _broken(question, space) if p.field in space.fixed)
+        asked = {**question.request.degrees, "global_batch": question.request.global_batch}
+        own = (p for p in _broken(question, space) if asked.get(p.field or "") is not None)
         raise InputError([*wrong, *own])
     found = search(
         question.workload,
