@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from artery.catalog import link
-from artery.cluster.fat_tree import (
-    FatTree,
-    Level,
-    TooManyPortsError,
-    fat_tree_edges,
-    fat_tree_tiers,
-    stages,
-)
+from artery.cluster.fat_tree import FatTree, Level, fat_tree_tiers
+from artery.cluster.stages import TooManyPortsError, fat_tree_edges, stages
 
 
 def tree(*levels: Level, cards: int = 8, rails: bool = True, planes: int = 1) -> FatTree:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artery.catalog import link, system
-from artery.cluster.fat_tree import FatTree, Level, fat_tree_tiers, stages
+from artery.cluster.fat_tree import FatTree, Level, fat_tree_tiers
+from artery.cluster.stages import stages
 from artery.cluster.torus import squarest, torus, torus_tier
 from artery.cluster.wiring import Assembly
 from artery.core.system import System

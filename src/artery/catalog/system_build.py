@@ -10,7 +10,8 @@ from math import ceil, prod
 from artery.catalog.system_parts import Links, fat_tree, scale_up, slice_of
 from artery.catalog.system_schema import SystemTable, TorusTable
 from artery.catalog.system_spec import Spec
-from artery.cluster.fat_tree import FatTree, TooManyPortsError, fat_tree_tiers, stages
+from artery.cluster.fat_tree import FatTree, fat_tree_tiers
+from artery.cluster.stages import TooManyPortsError, stages
 from artery.cluster.torus import Torus, squarest, torus_tier, torus_wiring
 from artery.cluster.wiring import Assembly
 from artery.core.chip import Chip
@@ -67,7 +68,7 @@ def lone_chip(chip: Chip) -> System:
         groups=whole.groups,
         links=whole.links,
         wiring=whole.edges,
-        router=Router((1,), ("direct",)),
+        router=Router((1,), ("direct",), whole),
         library=LIBRARY_OF_VENDOR.get(chip.vendor.casefold(), "gloo"),
     )
 
@@ -94,7 +95,9 @@ def _switched(table: SystemTable, domain: ScaleUp, links: Links, chips: int) -> 
     if tree is not None:
         _check_ports(tree, nodes)
     whole = Assembly(chips, domain, tree)
-    return _Network(chips, tiers, whole.groups, whole.links, whole.edges, _router(tiers, tree))
+    return _Network(
+        chips, tiers, whole.groups, whole.links, whole.edges, _router(tiers, tree, whole)
+    )
 
 
 def _nested(
@@ -111,7 +114,7 @@ def _nested(
     return tuple(kept)
 
 
-def _router(tiers: tuple[Tier, ...], tree: FatTree | None) -> Router:
+def _router(tiers: tuple[Tier, ...], tree: FatTree | None, whole: Assembly) -> Router:
     """Return the digits of a chip number: its place in each tier's domain, innermost first."""
     radix: list[int] = []
     inside = 1
@@ -122,7 +125,7 @@ def _router(tiers: tuple[Tier, ...], tree: FatTree | None) -> Router:
     single_path = len(tiers) if tree is None else len(tiers) - len(tree.levels) + 1
     routing = "direct" if tree is None else tree.routing
     choice = ["direct" if index < single_path else routing for index in range(len(tiers))]
-    return Router(tuple(radix), tuple(choice))
+    return Router(tuple(radix), tuple(choice), whole)
 
 
 def _chips(table: SystemTable, domain: ScaleUp, wanted: Spec) -> int:
@@ -197,7 +200,7 @@ def _torus(grid: Torus) -> _Network:
         (VertexGroup("chip", "chip", grid.chips),),
         (grid.link,),
         partial(torus_wiring, grid),
-        Router(grid.dims, ("dimension",) * len(grid.dims)),
+        Router(grid.dims, ("dimension",) * len(grid.dims), grid),
     )
 
 

@@ -67,7 +67,7 @@ def torus_tier(grid: Torus) -> Tier:
     A chip sends on its two links of each ring, or on one link's worth of each open line. ``ring``
     follows :func:`_ring`. The latency is that of a hop between neighbours: rings pass no others.
     """
-    links = sum(_links_along(grid, axis) for axis in range(len(grid.dims)))
+    links = sum(links_along(grid, axis) for axis in range(len(grid.dims)))
     rate = grid.link.bandwidth
     return Tier(
         name="ici",
@@ -83,7 +83,7 @@ def torus_tier(grid: Torus) -> Tier:
     )
 
 
-def _links_along(grid: Torus, axis: int) -> int:
+def links_along(grid: Torus, axis: int) -> int:
     """Return the links' worth of rings along one axis: 2 if closed, 1 if open, 0 if flat."""
     size = grid.dims[axis]
     if size == 1:
@@ -105,7 +105,7 @@ def _ring(grid: Torus, group: int) -> int:
         if group < filled * size:
             return links + 1 if group % filled == 0 else 1
         filled *= size
-        links += _links_along(grid, axis)
+        links += links_along(grid, axis)
         if filled == group:
             return links
     raise ValueError(f"{group} chips do not fit into {grid.dims}")
@@ -122,7 +122,7 @@ def torus_wiring(grid: Torus) -> Edges:
         inner = numbers[place < size - 1]
         near.append(inner)
         far.append(inner + stride)
-        if _links_along(grid, axis) == 2:
+        if links_along(grid, axis) == 2:
             last = numbers[place == size - 1]
             near.append(last)
             far.append(last - (size - 1) * stride)

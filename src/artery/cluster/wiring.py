@@ -6,18 +6,19 @@ by domain), then network cards node by node, then the switches of the fabric.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.fat_tree import FatTree, Stage, fat_tree_edges, stages
+from artery.cluster.fabric import Fabric, cable_links, cables, switches
 from artery.core.link import Link
 from artery.core.system import Edges, VertexGroup
-from artery.node.scale_up import ScaleUp, bundle
+from artery.node.scale_up import ScaleUp
 
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Assembly:
 
     chips: int
     domain: ScaleUp
-    fabric: FatTree | None
+    fabric: Fabric | None
 
     @property
     def domains(self) -> int:
@@ -44,11 +45,14 @@ class Assembly:
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The classes of link that the edges point to: the domain's, then a card's port."""
+        """The classes of link that the edges point to: the domain's, a card's slot, the fabric's.
+
+        The latency of a slot is part of that of the port.
+        """
         if self.fabric is None:
             return self.domain.links
-        port = bundle(self.fabric.card, self.fabric.card.bandwidth / self.fabric.planes)
-        return (*self.domain.links, self.fabric.card, port)
+        slot = replace(self.fabric.card, latency=0.0)
+        return (*self.domain.links, slot, *cable_links(self.fabric))
 
     @property
     def groups(self) -> tuple[VertexGroup, ...]:
@@ -60,25 +64,14 @@ class Assembly:
         ]
         if self.fabric is not None:
             found.append(VertexGroup("nic", self.fabric.card.name, self.nodes * self.fabric.cards))
-            found += self._switches(self.fabric)
+            found += switches(self.fabric, self.nodes)
         return tuple(found)
-
-    def _switches(self, fabric: FatTree) -> list[VertexGroup]:
-        tiers: tuple[Stage, ...] = stages(fabric, self.nodes)
-        planes = range(fabric.planes)
-        return [
-            VertexGroup(
-                "switch", level.name if fabric.planes == 1 else f"{level.name}-{plane}", tier.count
-            )
-            for plane in planes
-            for level, tier in zip(fabric.levels, tiers, strict=True)
-        ]
 
     def edges(self) -> Edges:
         """Return the edge arrays, two entries per cable."""
-        parts = [self._domain_cables()]
+        parts = [self.domain_cables()]
         if self.fabric is not None:
-            parts += [self._seat_cables(self.fabric), self._fabric_cables(self.fabric)]
+            parts += [self.seat_cables(self.fabric), self.fabric_cables(self.fabric)]
         one = np.concatenate([part[0] for part in parts])
         other = np.concatenate([part[1] for part in parts])
         link = np.concatenate([part[2] for part in parts])
@@ -88,7 +81,7 @@ class Assembly:
             link=np.concatenate([link, link]),
         )
 
-    def _domain_cables(self) -> tuple[Ints, Ints, Ints]:
+    def domain_cables(self) -> tuple[Ints, Ints, Ints]:
         """Return the cables inside all domains, without those of missing chips."""
         cables = np.array(self.domain.cables, dtype=np.int64).reshape(-1, 3)
         copies = np.arange(self.domains, dtype=np.int64)[:, None]
@@ -111,31 +104,46 @@ class Assembly:
             base += group.count * self.domains
         return placed
 
-    def _seat_cables(self, fabric: FatTree) -> tuple[Ints, Ints, Ints]:
-        """Return the cables between every card and the vertex that it plugs into."""
-        per_domain = self.domain.nodes
-        seats = np.array(
+    def missing_cables(self) -> Flags:
+        """Return which cables of the last domain are not there, for a chip of theirs is not."""
+        cables = np.array(self.domain.cables, dtype=np.int64).reshape(-1, 3)
+        last = np.full(1, self.domains - 1, dtype=np.int64)
+        ends = (self._place(cables[:, 0], last), self._place(cables[:, 1], last))
+        return np.asarray((ends[0] < 0) | (ends[1] < 0))
+
+    def seat_of(self, fabric: Fabric) -> Ints:
+        """Return the vertex of the domain that each card of each of its nodes plugs into."""
+        return np.array(
             [
                 [row[card * len(row) // fabric.cards] for card in range(fabric.cards)]
                 for row in self.domain.seats
             ],
             dtype=np.int64,
         )
+
+    def missing_slots(self, fabric: Fabric) -> int:
+        """Return how many cards plug into no chip, for it is missing."""
+        return self.nodes * fabric.cards - len(self.seat_cables(fabric)[0])
+
+    def seat_cables(self, fabric: Fabric) -> tuple[Ints, Ints, Ints]:
+        """Return the cables between every card and the vertex that it plugs into."""
+        per_domain = self.domain.nodes
+        seats = self.seat_of(fabric)
         node = np.repeat(np.arange(self.nodes, dtype=np.int64), fabric.cards)
         card = np.tile(np.arange(fabric.cards, dtype=np.int64), self.nodes)
         seat = self._place(seats[node % per_domain, card], node // per_domain)
-        number = self._first_card + np.arange(self.nodes * fabric.cards, dtype=np.int64)
+        number = self.first_card + np.arange(self.nodes * fabric.cards, dtype=np.int64)
         there = seat >= 0
         link = np.full(int(there.sum()), len(self.domain.links), dtype=np.int64)
         return seat[there], number[there], link
 
-    def _fabric_cables(self, fabric: FatTree) -> tuple[Ints, Ints, Ints]:
+    def fabric_cables(self, fabric: Fabric) -> tuple[Ints, Ints, Ints]:
         """Return the cables from the cards upwards."""
-        lower, upper = fat_tree_edges(fabric, self.nodes)
-        link = np.full(len(lower), len(self.domain.links) + 1, dtype=np.int64)
-        return lower + self._first_card, upper + self._first_card, link
+        lower, upper, kind = cables(fabric, self.nodes)
+        link = kind + len(self.domain.links) + 1
+        return lower + self.first_card, upper + self.first_card, link
 
     @property
-    def _first_card(self) -> int:
+    def first_card(self) -> int:
         """Number of the first network card."""
         return self.chips + self.domains * sum(group.count for group in self.domain.groups)

@@ -44,10 +44,13 @@ class Router:
 
     ``radix`` are the mixed-radix digits of a chip number, innermost first, and
     ``choice`` the rule at each tier: ``direct``, ``hash``, ``modulo`` or ``dimension``.
+    ``structure`` is the frozen data of the builder (its counts of switches and ports), from which
+    :mod:`artery.cluster.routing` computes paths; ``None`` if paths are not needed.
     """
 
     radix: tuple[int, ...]
     choice: tuple[str, ...]
+    structure: object | None = None
 
 
 @dataclass(frozen=True, slots=True)

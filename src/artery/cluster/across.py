@@ -1,0 +1,144 @@
+"""Ways between nodes: out by a card of the source's node, through the fabric, in by a card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.choice import Choice
+from artery.cluster.dragonfly import Dragonfly
+from artery.cluster.dragonfly_paths import dragonfly_paths
+from artery.cluster.inside import Inside
+from artery.cluster.network import Tree
+from artery.cluster.tree_paths import Crossing, Ends, tree_paths
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """Where chips sit: copy of the domain, place in it, node of the domain, place in the node."""
+
+    copy: Ints
+    local: Ints
+    inner: Ints
+    place: Ints
+
+    @classmethod
+    def of(cls, within: Inside, chip: Ints) -> Seats:
+        """Return where each chip sits."""
+        domain = within.whole.domain
+        per_node = domain.chips // domain.nodes
+        copy = chip // domain.chips
+        local = chip - copy * domain.chips
+        inner = local // per_node
+        return cls(copy, local, inner, local - inner * per_node)
+
+
+def across(
+    tree: Tree, ends: tuple[Ints, Ints], choice: Choice, shift: int
+) -> tuple[list[Ints], Flags]:
+    """Return the links from chip to chip of different domains as columns, and which ways arrive.
+
+    ``shift`` takes both ends to a card that many further on in their nodes: with 0 a chip uses its
+    own card, otherwise it goes through the chip that the card belongs to.
+    """
+    within, cards = tree.within, tree.fabric.cards
+    source, target = (Seats.of(within, chip) for chip in ends)
+    near, far = _own(within, source, choice), _own(within, target, choice)
+    leave, enter = near[0], far[0]
+    if shift:
+        leave, enter = (leave + shift) % cards, (enter + shift) % cards
+    if tree.relay:
+        leave = enter
+    nodes = within.whole.domain.nodes
+    ports = Ends(
+        source.copy * nodes + source.inner, leave, target.copy * nodes + target.inner, enter
+    )
+    middle = _crossing(tree, ports, choice)
+    total = within.total
+    columns = _out(within, source, near, leave, choice)
+    columns.append(_slot(tree, ports.source, leave))
+    for column, down in zip(middle.columns, middle.down, strict=True):
+        back = np.where(down, total, 0) if isinstance(down, np.ndarray) else total * down
+        columns.append(np.where(column < 0, -1, column + tree.first + back))
+    columns.append(_slot(tree, ports.target, enter) + total)
+    return columns + _in(within, target, far, enter, choice), middle.joined
+
+
+def _own(within: Inside, seats: Seats, choice: Choice) -> tuple[Ints, Ints]:
+    """Return the chip's own card that is taken, as number in the node and among its own."""
+    first, many = within.slots[:, 0], within.slots[:, 1]
+    most = int(many.max())
+    slot = choice(most) if most == int(many.min()) else choice(many[seats.place])
+    return first[seats.place] + slot, np.broadcast_to(slot, seats.place.shape)
+
+
+def _crossing(tree: Tree, ports: Ends, choice: Choice) -> Crossing:
+    if isinstance(tree.fabric, Dragonfly):
+        return dragonfly_paths(tree.fabric, tree.nodes, ports, choice)
+    return tree_paths(tree.fabric, tree.stages, tree.nodes, ports, choice)
+
+
+def _slot(tree: Tree, node: Ints, card: Ints) -> Ints:
+    """Return the cable from the seat of a card to the card."""
+    within = tree.within
+    cable = tree.slots + node * tree.fabric.cards + card
+    if not len(within.rest):
+        return np.asarray(cable)
+    whole = within.whole
+    start = (whole.domains - 1) * whole.domain.nodes
+    seat = within.seat[: whole.nodes - start].ravel()
+    chip = (whole.domains - 1) * whole.domain.chips + seat
+    missing = (seat < whole.domain.chips) & (chip >= whole.chips)
+    before: Ints = np.cumsum(missing) - missing
+    last = node >= start
+    row = np.where(last, (node - start) * tree.fabric.cards + card, 0)
+    return np.asarray(cable - np.where(last, before[row], 0))
+
+
+def _out(
+    within: Inside,
+    seats: Seats,
+    own: tuple[Ints, Ints],
+    card: Ints,
+    choice: Choice,
+) -> list[Ints]:
+    """Return the links from the chips to the seats of their cards."""
+    if (own[0] == card).all():
+        return within.way_out(seats.copy, seats.local, own[1])
+    peer = _peer(within, seats, own[0], card)
+    return [
+        *within.walk(seats.copy, seats.local, peer, choice),
+        *within.walk(seats.copy, peer, within.seat[seats.inner, card], choice),
+    ]
+
+
+def _in(
+    within: Inside,
+    seats: Seats,
+    own: tuple[Ints, Ints],
+    card: Ints,
+    choice: Choice,
+) -> list[Ints]:
+    """Return the links from the seats of the cards to the chips."""
+    if (own[0] == card).all():
+        return within.way_in(seats.copy, seats.local, own[1])
+    peer = _peer(within, seats, own[0], card)
+    return [
+        *within.walk(seats.copy, within.seat[seats.inner, card], peer, choice),
+        *within.walk(seats.copy, peer, seats.local, choice),
+    ]
+
+
+def _peer(within: Inside, seats: Seats, own: Ints, card: Ints) -> Ints:
+    """Return the chip of the node that a card belongs to; the chip itself if that is missing."""
+    first, many = within.slots[:, 0], within.slots[:, 1]
+    domain = within.whole.domain
+    owner = np.searchsorted(first + many, card, side="right")
+    peer = seats.inner * (domain.chips // domain.nodes) + owner
+    there = seats.copy * domain.chips + peer < within.whole.chips
+    return np.where((own != card) & there, peer, seats.local)

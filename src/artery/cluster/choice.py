@@ -1,0 +1,69 @@
+"""How a path is chosen among equal ones: hashes for ECMP, digits for static routes and spraying."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_NOTHING = np.zeros(1, dtype=np.int64)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+def mix(words: Words) -> Words:
+    """Return 64 well mixed bits for every word: splitmix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    mixed = words + _GOLDEN
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= _FIRST
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= _SECOND
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def key(source: Ints, target: Ints, entropy: Ints | None, seed: int) -> Words:
+    """Return what a switch hashes: the pair, the queue pair's ``entropy`` and the hash's seed."""
+    words = source.astype(np.uint64) << np.uint64(32)
+    words |= target.astype(np.uint64)
+    words = mix(words ^ mix(np.array([seed], dtype=np.uint64)))
+    return words if entropy is None else mix(words ^ entropy.astype(np.uint64))
+
+
+class Choice:
+    """The digits of a path, one after the other, for an array of paths.
+
+    ``words`` are hashed anew for every digit (``None``: not hashed). ``turn`` counts through the
+    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once.
+    """
+
+    def __init__(self, words: Words | None, turn: Ints | None) -> None:
+        self._words = words
+        self._turn = turn
+
+    def __call__(self, count: Ints | int) -> Ints:
+        """Return a digit below ``count`` for every path; one 0 if no path has a choice."""
+        if isinstance(count, int) and count == 1:
+            return _NOTHING
+        digit = self._hashed(count)
+        if self._turn is None:
+            return digit
+        digit = np.asarray((digit + self._turn) % count)
+        self._turn = np.asarray(self._turn // count)
+        return digit
+
+    def part(self, rows: Ints) -> Choice:
+        """Return the choice for some of the paths."""
+        words = None if self._words is None else self._words[rows]
+        return Choice(words, None if self._turn is None else self._turn[rows])
+
+    def _hashed(self, count: Ints | int) -> Ints:
+        if self._words is None:
+            return _NOTHING
+        self._words = mix(self._words)
+        upper = self._words >> np.uint64(32)
+        scaled: Words = upper * np.asarray(count).astype(np.uint64) >> np.uint64(32)
+        return scaled.view(np.int64)

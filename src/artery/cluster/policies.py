@@ -1,0 +1,94 @@
+"""Policies that look at several paths of a pair: adaptive routing and packet spraying."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.choice import Choice, Words
+from artery.cluster.network import Network
+from artery.cluster.route import Paths, Rows, candidate, chunks, one_each, packed, put
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+BATCHES = 512
+"""Adaptive routing looks at the loads anew this many times, at every pair if there are fewer."""
+
+
+def spray(network: Network, source: Ints, target: Ints, words: Words, ways: int) -> Paths:
+    """Return up to ``ways`` paths per pair with equal weights, those with links down left out.
+
+    The digits of a pair's paths count through all combinations, so that its load is spread as
+    evenly as ``ways`` paths can.
+    """
+    parts: list[Rows] = []
+    pairs: list[Ints] = []
+    for part in chunks(len(source)):
+        stack, fine = _candidates(network, source[part], target[part], words[part], ways)
+        alike = (stack == stack[:1]).all(axis=(0, 2))
+        fine[1:, alike] = False
+        dead = np.flatnonzero(~fine.any(axis=0))
+        first = part.start
+        for index in range(ways):
+            rows = np.flatnonzero(fine[index])
+            parts.append(stack[index, rows])
+            pairs.append(rows + first)
+        if len(dead):
+            own = dead + first
+            parts.append(one_each(network, source[own], target[own], words[own], None))
+            pairs.append(own)
+    pair = np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
+    found = packed(parts)
+    weight = 1.0 / np.bincount(pair, minlength=len(source))
+    return Paths(found.start, found.link, pair, weight[pair])
+
+
+def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: int) -> Paths:
+    """Return one path per pair: of ``ways`` the one whose busiest link is then least loaded.
+
+    Pairs choose one batch after the other in their order; load is pairs per B/s.
+    """
+    load = np.zeros(len(network.rate))
+    cost = 1.0 / np.maximum(network.rate, 1)
+    batch = -(-len(source) // BATCHES)
+    parts: list[Rows] = []
+    for part in chunks(len(source)):
+        stack, fine = _candidates(network, source[part], target[part], words[part], ways)
+        many = stack.shape[1]
+        rows = np.empty(stack.shape[1:], dtype=np.int32)
+        for first in range(0, many, batch):
+            here = slice(first, first + batch)
+            rows[here] = _least_loaded(stack[:, here], fine[:, here], load, cost)
+        dead = np.flatnonzero(~fine.any(axis=0))
+        if len(dead):
+            own = dead + part.start
+            rows = put(rows, dead, one_each(network, source[own], target[own], words[own], None))
+        parts.append(rows)
+    return packed(parts)
+
+
+def _candidates(
+    network: Network, source: Ints, target: Ints, words: Words, ways: int
+) -> tuple[Rows, Flags]:
+    """Return ``ways`` paths of every pair (way, pair, link), and which are up (way, pair)."""
+    found = [
+        candidate(network, source, target, Choice(words, np.full(len(source), way)))
+        for way in range(ways)
+    ]
+    width = max(rows.shape[1] for rows, _ in found)
+    stack = np.full((ways, len(source), width), -1, dtype=np.int32)
+    for way, (rows, _) in enumerate(found):
+        stack[way, :, : rows.shape[1]] = rows
+    return stack, np.array([fine for _, fine in found])
+
+
+def _least_loaded(stack: Rows, fine: Flags, load: Floats, cost: Floats) -> Rows:
+    """Return the best way of each pair of a batch and add its load."""
+    after = np.where(stack >= 0, load[stack] + cost[stack], 0.0).max(axis=2, initial=0.0)
+    best = np.where(fine, after, np.inf).argmin(axis=0)
+    rows: Rows = stack[best, np.arange(stack.shape[1])]
+    used = rows[rows >= 0]
+    np.add.at(load, used, cost[used])
+    return rows

@@ -1,0 +1,176 @@
+"""One path for each pair of chips, over links that are up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.across import across
+from artery.cluster.choice import Choice, Words, mix
+from artery.cluster.detour import detour
+from artery.cluster.fat_tree import FatTree
+from artery.cluster.inside import Inside
+from artery.cluster.network import Network, Tree
+from artery.cluster.torus import Torus
+from artery.cluster.torus_paths import torus_paths
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.int32]
+
+CHUNK = 1 << 14
+"""Pairs routed together: few enough for their arrays to stay in the cache."""
+
+TRIES = 16
+"""Paths that a pair tries by its own card, and by each other one of its node, before the whole
+network is searched. Assumed; with one link in ten down a path of six links fails so often with
+probability 1e-5."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Path ``p`` takes the links ``link[start[p] : start[p + 1]]``, from source to target.
+
+    ``start`` is int64, ``link`` int32. Path ``p`` carries the share ``weight[p]`` of pair
+    ``pair[p]``; both are empty where every pair has one path.
+    """
+
+    start: Ints
+    link: Rows
+    pair: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weight: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+
+def chunks(pairs: int) -> Iterator[slice]:
+    """Yield the parts in which pairs are routed."""
+    for first in range(0, pairs, CHUNK):
+        yield slice(first, first + CHUNK)
+
+
+def packed(parts: Iterable[Rows]) -> Paths:
+    """Return rows of links, -1 where there is none, as paths; parts are taken one at a time."""
+    lengths = [np.zeros(1, dtype=np.int64)]
+    link = [np.zeros(0, dtype=np.int32)]
+    for rows in parts:
+        there = rows >= 0
+        lengths.append(np.count_nonzero(there, axis=1))
+        link.append(rows[there])
+    return Paths(np.cumsum(np.concatenate(lengths)), np.concatenate(link))
+
+
+def digits_of(network: Network, target: Ints) -> Ints:
+    """Return what static routes count by: the target's place among those under one leaf.
+
+    On a torus there is nothing to count: the dimensions are passed in their order.
+    """
+    if not isinstance(network.plan, Tree):
+        return np.zeros_like(target)
+    within, fabric = network.plan.within, network.plan.fabric
+    domain = within.whole.domain
+    per_node = domain.chips // domain.nodes
+    node: Ints = target // per_node
+    if isinstance(fabric, FatTree) and (fabric.rails or fabric.rail_only):
+        return node
+    card: Ints = within.slots[target - node * per_node, 0]
+    return node * fabric.cards + card
+
+
+def candidate(
+    network: Network, source: Ints, target: Ints, choice: Choice, shift: int = 0
+) -> tuple[Rows, Flags]:
+    """Return one path per pair as rows of links, and which of them arrive over links that are up.
+
+    ``shift`` is as in :func:`artery.cluster.across.across`.
+    """
+    rows, fine = _rows(network, source, target, choice, shift)
+    if not network.whole:
+        fine &= (network.up[rows] | (rows < 0)).all(axis=1)
+    return rows, fine
+
+
+def one_each(
+    network: Network, source: Ints, target: Ints, words: Words, digits: Ints | None
+) -> Rows:
+    """Return one path per pair; with ``digits`` these choose, else ``words`` are the hashes."""
+    rows, fine = candidate(network, source, target, _choice(words, digits, 0))
+    left = np.flatnonzero(~fine)
+    cards = network.plan.fabric.cards if isinstance(network.plan, Tree) else 1
+    for attempt in range(1, TRIES * cards):
+        if not len(left):
+            return rows
+        choice = _choice(words[left], None if digits is None else digits[left], attempt)
+        shift = attempt // TRIES
+        again, fine = candidate(network, source[left], target[left], choice, shift)
+        rows = put(rows, left[fine], again[fine])
+        left = left[~fine]
+    if len(left):
+        ways = detour(network, source[left], target[left], words[left])
+        longest = max(map(len, ways))
+        found = np.full((len(left), longest), -1, dtype=np.int32)
+        for row, way in zip(found, ways, strict=True):
+            row[: len(way)] = way
+        rows = put(rows, left, found)
+    return rows
+
+
+def _choice(words: Words, digits: Ints | None, attempt: int) -> Choice:
+    """Return the choices of one attempt: hashed anew, or counted on."""
+    if digits is not None:
+        return Choice(None, digits + attempt)
+    return Choice(mix(words + np.uint64(attempt)) if attempt else words, None)
+
+
+def put(rows: Rows, where: Ints, new: Rows) -> Rows:
+    """Return ``rows`` with some replaced, widened if the new ones are longer."""
+    if new.shape[1] > rows.shape[1]:
+        more = new.shape[1] - rows.shape[1]
+        rows = np.pad(rows, ((0, 0), (0, more)), constant_values=-1)
+    rows[where] = -1
+    rows[where, : new.shape[1]] = new
+    return rows
+
+
+def _rows(
+    network: Network, source: Ints, target: Ints, choice: Choice, shift: int
+) -> tuple[Rows, Flags]:
+    """Return one path per pair, whether or not its links are up, and which arrive."""
+    every = np.ones(len(source), dtype=bool)
+    plan = network.plan
+    if isinstance(plan, Torus):
+        return _stacked(torus_paths(plan, source, target, choice), len(source)), every
+    if isinstance(plan, Inside):
+        return _inner(plan, source, target, choice), every
+    size = plan.within.whole.domain.chips
+    same = source // size == target // size
+    if same.all():
+        return _inner(plan.within, source, target, choice), every
+    if not same.any():
+        columns, fine = across(plan, (source, target), choice, shift)
+        return _stacked(columns, len(source)), fine
+    near, far = np.flatnonzero(same), np.flatnonzero(~same)
+    inner = _inner(plan.within, source[near], target[near], choice.part(near))
+    columns, joined = across(plan, (source[far], target[far]), choice.part(far), shift)
+    rows = np.full((len(source), max(inner.shape[1], len(columns))), -1, dtype=np.int32)
+    rows[near, : inner.shape[1]] = inner
+    rows[far, : len(columns)] = _stacked(columns, len(far))
+    every[far] = joined
+    return rows, every
+
+
+def _inner(within: Inside, source: Ints, target: Ints, choice: Choice) -> Rows:
+    """Return the paths of pairs that share a domain."""
+    size = within.whole.domain.chips
+    copy = source // size
+    start = copy * size
+    return _stacked(within.walk(copy, source - start, target - start, choice), len(source))
+
+
+def _stacked(columns: list[Ints], pairs: int) -> Rows:
+    """Return columns as rows of 32-bit links."""
+    rows = np.empty((pairs, len(columns)), dtype=np.int32)
+    for index, column in enumerate(columns):
+        rows[:, index] = column
+    return rows

@@ -1,0 +1,86 @@
+"""Paths: which directed links a transfer from one chip to another takes, for arrays of pairs.
+
+A path is computed from the digits of its two ends, never looked up in a table of all pairs: out of
+the node to the chip's own network card, up to the lowest tier where both leaves meet, down, and
+into the other node; along the dimensions of a torus; by tables of next hops inside one domain or in
+a network drawn by hand. Policies choose among equal paths:
+
+* ``hash``: per pair, or per queue pair if ``entropy`` is given (ECMP);
+* ``static``: by the digits of the target (d-mod-k; Zahavi et al., 2010), or dimension by dimension;
+* ``adaptive``: the one with the least loaded worst link, one pair after the other, of ``ways``;
+* ``spray``: all of ``ways`` at once, with a weight each.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.choice import key
+from artery.cluster.network import Network, network
+from artery.cluster.policies import adaptive, spray
+from artery.cluster.route import Paths, chunks, digits_of, one_each, packed
+from artery.core.system import System
+from artery.errors import InputError, Problem, UnknownNameError
+
+__all__ = ["Network", "Paths", "Policy", "network", "paths"]
+
+Ints = NDArray[np.int64]
+Policy = Literal["hash", "static", "adaptive", "spray"]
+
+
+def paths(
+    system: System,
+    network: Network,
+    source: Ints,
+    target: Ints,
+    entropy: Ints | None = None,
+    *,
+    policy: str = "hash",
+    seed: int = 0,
+    ways: int = 16,
+) -> Paths:
+    """Return the paths of the pairs of chips ``source`` → ``target`` on the links that are up.
+
+    ``entropy`` tells queue pairs of one pair apart, ``seed`` chooses the hash functions, ``ways``
+    is how many paths are looked at (adaptive) or used (spray). Where links are down a pair hashes
+    anew among its paths until one works, then goes by another card of its node, then any way there
+    is.
+    Raises :class:`artery.errors.InputError` if chips are out of range or cannot reach each other.
+    """
+    source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+    _check(system, source, target, policy)
+    words = key(source, target, entropy, seed)
+    if policy == "spray":
+        return spray(network, source, target, words, ways)
+    if policy == "adaptive":
+        return adaptive(network, source, target, words, ways)
+    digits = digits_of(network, target) if policy == "static" else None
+    return packed(
+        one_each(network, source[part], target[part], words[part], _part(digits, part))
+        for part in chunks(len(source))
+    )
+
+
+def _part(digits: Ints | None, part: slice) -> Ints | None:
+    return None if digits is None else digits[part]
+
+
+def _check(system: System, source: Ints, target: Ints, policy: str) -> None:
+    """Raise if the policy is unknown or a chip is not there."""
+    known = get_args(Policy)
+    if policy not in known:
+        raise UnknownNameError("policy", policy, known)
+    for field, chips in (("source", source), ("target", target)):
+        wrong = chips[(chips < 0) | (chips >= system.chips)]
+        if len(wrong):
+            raise InputError(
+                Problem(
+                    field=field,
+                    found=f"chip {wrong[0]}",
+                    rule=f"{system.name} has {system.chips:,} chips, numbered from 0",
+                    fix=f"0 to {system.chips - 1}",
+                )
+            )
