@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from artery.cli import main
+from artery.cli.commands import COMMANDS
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -47,6 +48,15 @@ def test_it_prints_the_schema_of_a_file(capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads(out)["$schema"].endswith("2020-12/schema")
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_it_prints_the_schema_of_what_a_command_answers(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    code, out, _ = run(capsys, "schema", name)
+    assert code == 0
+    assert json.loads(out)["properties"]["schema"]["const"] == f"artery.{name}/1"
+
+
 def test_it_checks_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("base: h100\npower: 500 A\n", encoding="utf-8")
@@ -63,7 +73,7 @@ def test_it_checks_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         (["schema", "model"], 3, "chip"),
         (["list"], 2, "KIND"),
         (["show"], 2, "NAME"),
-        (["schema"], 2, "chip, link or system"),
+        (["schema"], 2, "for example system"),
         (["shov", "h100"], 2, "show"),
         (["show", "h100", "more"], 2, "more"),
     ],

@@ -8,23 +8,31 @@ from typing import TYPE_CHECKING
 import click
 
 from artery.answers.catalog import catalog, catalog_list, catalog_schema, catalog_show
+from artery.cli.commands import COMMANDS
 from artery.cli.options import shared_options
 from artery.report.words import Language
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+_WANTED = {
+    "list": "a KIND, for example chips",
+    "show": "a NAME, for example h100-sxm",
+    "schema": "a KIND or a COMMAND, for example system",
+}
+
 
 @click.command("catalog")
 @click.argument("action", type=click.Choice(["list", "show", "schema"]), required=False)
-@click.argument("name", metavar="[KIND|NAME|FILE]", required=False)
+@click.argument("name", metavar="[KIND|NAME|FILE|COMMAND]", required=False)
 @shared_options
 def command(action: str | None, name: str | None, as_json: bool, lang: Language, out: str) -> None:
     """Say what is known: chips, links, systems, switches, cards, optics, models, libraries.
 
     Every value has a source, a date and how far to trust it: datasheet, measured, recalled or
     assumed. A chip, link, system or part of your own is a small TOML or YAML file; schema prints
-    what belongs in it as JSON Schema, and show checks it.
+    what belongs in it as JSON Schema, and show checks it. Of a command, schema prints what its
+    --json answers.
 
     \b
     Examples:
@@ -34,18 +42,18 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
       artery catalog show h100-sxm
       artery catalog show ./my-chip.toml
       artery catalog schema system
+      artery catalog schema plan
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.json import document, published
     from artery.report.terminal import deliver
 
     if action is not None and name is None:
-        wanted = {"list": "a KIND, for example chips", "show": "a NAME, for example h100-sxm"}
-        raise click.UsageError(f"{action} needs {wanted.get(action, 'chip, link or system')}")
+        raise click.UsageError(f"{action} needs {_WANTED[action]}")
     if action == "schema":
         import json
 
-        schema = catalog_schema(str(name))
+        schema = published(str(name)) if name in COMMANDS else catalog_schema(str(name))
         text = (
             document("catalog", {"json_schema": schema})
             if as_json

@@ -6,7 +6,8 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Protocol, runtime_checkable
+from importlib.resources import files
+from typing import Any, Protocol, runtime_checkable
 
 
 @runtime_checkable
@@ -24,6 +25,13 @@ def document(command: str, payload: Mapping[str, object], *, version: int = 1) -
     """
     whole = {"schema": f"artery.{command}/{version}", **payload}
     return json.dumps(_plain(whole), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def published(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of ``artery.<command>/1``, the document that ``--json`` prints."""
+    text = files("artery.report").joinpath(f"schemas/{command}.json").read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def _plain(value: object) -> object:
