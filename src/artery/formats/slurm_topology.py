@@ -1,0 +1,112 @@
+"""Slurm's ``topology.conf`` and ``topology.yaml``: which switch has which nodes and switches.
+
+It names no ports and no counts of cables, so every pair is one cable. Blocks, rings and tori have
+no switches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from artery.core.cabling import Cable, Cabling, Device, End
+from artery.errors import InputError, Problem, Problems
+from artery.formats.hostlist import expand
+from artery.formats.text import Text
+
+_ENTRY = re.compile(r"(\w+)\s*=\s*(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchEntry:
+    """One switch: its ``nodes`` and the ``switches`` below it, as host lists; ``line`` from 1."""
+
+    name: str
+    nodes: str
+    switches: str
+    line: int | None
+
+
+def read_cabling(text: Text) -> Cabling:
+    """Return the cabling of a ``topology.conf`` or ``topology.yaml``.
+
+    Raises :class:`artery.errors.InputError` with every line that makes no sense.
+    """
+    entries = list(_yaml(text) if is_yaml(text) else _conf(text))
+    if not entries:
+        rule = "a tree names its switches; blocks, rings and tori have none"
+        fix = "give ibnetdiscover or a cable plan for what lies between"
+        raise InputError(Problem(file=text.path, found="no switch", rule=rule, fix=fix))
+    devices: dict[str, Device] = {one.name: Device(one.name, one.name, "switch") for one in entries}
+    cables: list[Cable] = []
+    with Problems() as problems:
+        for one in entries:
+            try:
+                cables += _cables(one, devices)
+            except InputError as error:
+                problems.absorb(error.at(file=text.path, line=one.line))
+    return Cabling(text.path, "slurm-topology", tuple(devices.values()), tuple(cables))
+
+
+def is_yaml(text: Text) -> bool:
+    """Whether it is the YAML form: a list of named topologies."""
+    return re.search(r"(?m)^\s*-?\s*topology\s*:", text.head) is not None
+
+
+def is_topology(text: Text) -> bool:
+    """Whether the text is one of the two."""
+    return (
+        is_yaml(text) or re.search(r"(?mi)^\s*(Switch|Block|Ring)Name\s*=", text.head) is not None
+    )
+
+
+def _cables(one: SwitchEntry, devices: dict[str, Device]) -> Iterator[Cable]:
+    """Yield the cables of one switch, noting its hosts in ``devices``."""
+    for below in expand(one.switches):
+        if below not in devices:
+            raise InputError(
+                Problem(
+                    field=one.name,
+                    found=f'switch "{below}"',
+                    rule="has no line of its own",
+                    fix=f"add SwitchName={below} with its nodes",
+                )
+            )
+        yield Cable(End(below), End(one.name), line=one.line)
+    for node in expand(one.nodes):
+        devices.setdefault(node, Device(node, node, "host"))
+        yield Cable(End(node), End(one.name), line=one.line)
+
+
+def _conf(text: Text) -> Iterator[SwitchEntry]:
+    for number, line in enumerate(text.lines, 1):
+        found = {key.casefold(): value for key, value in _ENTRY.findall(line.partition("#")[0])}
+        if "switchname" in found:
+            for name in expand(found["switchname"]):
+                yield SwitchEntry(name, found.get("nodes", ""), found.get("switches", ""), number)
+
+
+def _yaml(text: Text) -> Iterator[SwitchEntry]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        loaded = YAML(typ="safe", pure=True).load(text.content)
+    except YAMLError as error:
+        found = str(getattr(error, "problem", None) or "no YAML")
+        fix = "mend the line"
+        raise InputError(
+            Problem(file=text.path, found=found, rule="must be YAML", fix=fix)
+        ) from None
+    for topology in loaded if isinstance(loaded, list) else [loaded]:
+        tree = topology.get("tree") if isinstance(topology, Mapping) else None
+        for one in _switches(tree):
+            children = one.get("children", one.get("switches", ""))
+            yield SwitchEntry(str(one["switch"]), str(one.get("nodes", "")), str(children), None)
+
+
+def _switches(tree: object) -> Iterable[Mapping[str, Any]]:
+    listed = tree.get("switches") if isinstance(tree, Mapping) else None
+    return [one for one in listed or () if isinstance(one, Mapping) and "switch" in one]
