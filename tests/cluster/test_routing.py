@@ -71,3 +71,20 @@ def test_paths_avoid_links_that_are_down(spec: str, policy: str) -> None:
     assert 0 < (~cut.up).sum() < len(cut.up)
     source, target = pairs(found.chips)
     check_walks(cut, paths(found, cut, source, target, policy=policy), source, target)
+
+
+# The nodes of a rack of aws-p5 have 256 cards, more than a leaf takes: they meet at the spine.
+@pytest.mark.parametrize(
+    "spec", [name for name in SYSTEMS if not name.startswith(("tpu", "aws-p5"))]
+)
+def test_a_path_takes_as_long_as_its_tier_says(spec: str) -> None:
+    found, net = built(spec)
+    inner = 1
+    for tier in found.tiers:
+        if tier.chips <= inner or tier.kind == "cube-mesh":
+            inner = tier.chips
+            continue
+        # The first chip and one just outside of its domain of the tier below.
+        way = paths(found, net, np.array([0]), np.array([inner])).link
+        assert net.latency[way].sum() == pytest.approx(tier.latency * 1e12, abs=len(way))
+        inner = tier.chips

@@ -134,7 +134,8 @@ def _graph(node: NodeTable, links: Links) -> ScaleUp:
         first[kind] = layout.add(kind, kind, count).start
     for pair, cable in zip(ends, node.cables, strict=True):
         one, other = (first[kind] + number for kind, number in pair)
-        layout.join(one, other, _revised(links[cable.link], bandwidth=cable.bandwidth))
+        link = _revised(links[cable.link], bandwidth=cable.bandwidth, latency=node.latency)
+        layout.join(one, other, link)
     latency = max(links[cable.link].latency for cable in node.cables)
     try:
         return graph(layout, latency if node.latency is None else node.latency)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from artery.core.link import Link
 from artery.core.system import Tier
 from artery.node.pcie_tree import Host, hang, pcie_tiers
@@ -17,7 +19,7 @@ def nvlink_pairs(chips: int, bridge: Link, host: Host, latency: float) -> ScaleU
     layout = Layout(chips)
     for first in range(0, chips - 1, 2):
         layout.join(first, first + 1, bridge)
-    seats = hang(layout, host)
+    seats = hang(layout, replace(host, link=replace(host.link, latency=latency)))
     rate = bridge.bandwidth
     pair = Tier(
         name="nvlink-pair",

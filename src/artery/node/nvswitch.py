@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from artery.core.link import Link
 from artery.core.system import Tier
 from artery.node.pcie_tree import Host, hang
@@ -26,7 +28,7 @@ def nvswitch(
     """
     layout = Layout(chips)
     rate = nvlink.bandwidth
-    lane = bundle(nvlink, rate / switches)
+    lane = replace(bundle(nvlink, rate / switches), latency=latency / 2)
     for switch in layout.add("switch", "nvswitch", switches):
         for chip in range(chips):
             layout.join(chip, switch, lane)

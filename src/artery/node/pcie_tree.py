@@ -41,8 +41,11 @@ class Host:
 def hang(layout: Layout, host: Host, nodes: int = 1) -> tuple[tuple[int, ...], ...]:
     """Draw the host side of ``nodes`` nodes under the chips of ``layout``.
 
-    Returns, per node, where network cards plug in: the switches, else the sockets.
+    Returns, per node, where network cards plug in: the switches, else the sockets. The latency of
+    the link, from card to card, lies half on the cable of each card; twice that if it is staged.
     """
+    way = host.link.latency / 2 if host.peer_to_peer else host.link.latency
+    slot, inner = replace(host.link, latency=way), replace(host.link, latency=0.0)
     switches = layout.add("switch", "pcie-switch", nodes * host.switches)
     sockets = layout.add("host", "socket", nodes * host.sockets)
     seats = []
@@ -51,8 +54,8 @@ def hang(layout: Layout, host: Host, nodes: int = 1) -> tuple[tuple[int, ...], .
         own_sockets = sockets[node * host.sockets : (node + 1) * host.sockets]
         per_node = layout.chips // nodes
         chips = range(node * per_node, (node + 1) * per_node)
-        _spread(layout, chips, own_switches or own_sockets, host.link)
-        _spread(layout, own_switches, own_sockets, host.link)
+        _spread(layout, chips, own_switches or own_sockets, slot)
+        _spread(layout, own_switches, own_sockets, inner)
         for one, other in pairwise(own_sockets):
             layout.join(one, other, _between_sockets(host))
         seats.append(tuple(own_switches or own_sockets))
@@ -68,7 +71,9 @@ def _spread(layout: Layout, below: range, above: range, link: Link) -> None:
 def _between_sockets(host: Host) -> Link:
     """Return the link between two sockets, as fast as PCIe if nobody says."""
     bandwidth = host.socket_bandwidth or host.link.bandwidth
-    return replace(host.link, name="socket-link", kind="socket", bandwidth=bandwidth)
+    return replace(
+        host.link, name="socket-link", kind="socket", bandwidth=bandwidth, latency=0.0
+    )
 
 
 def pcie_tree(chips: int, host: Host, latency: float) -> ScaleUp:
@@ -77,7 +82,7 @@ def pcie_tree(chips: int, host: Host, latency: float) -> ScaleUp:
     ``latency`` is one way from card to card, in seconds.
     """
     layout = Layout(chips)
-    seats = hang(layout, host)
+    seats = hang(layout, replace(host, link=replace(host.link, latency=latency)))
     return layout.build(pcie_tiers(layout, host, latency), seats)
 
 

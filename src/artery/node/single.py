@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from artery.core.chip import Chip
 from artery.core.link import Link
 from artery.core.system import Tier
@@ -14,7 +16,7 @@ def single(host: Link | None = None) -> ScaleUp:
     if host is None:
         return layout.build(())
     root = layout.add("host", "host", 1)
-    layout.join(0, root[0], host)
+    layout.join(0, root[0], replace(host, latency=host.latency / 2))
     return layout.build((), (tuple(root),))
 
 
