@@ -72,11 +72,11 @@ def binary_tree(size: int) -> Tree:
 
 
 def twin_trees(size: int) -> tuple[Tree, Tree]:
-    """Return two trees; the second is the first mirrored (odd ``size``) or shifted by one."""
+    """Return NCCL's two trees; the second is mirrored (even ``size``) or shifted by one (odd)."""
     one = binary_tree(size)
     if size % 2:
-        return one, Tree(size - 1 - one.child, size - 1 - one.parent, one.level)
-    return one, Tree((one.child + 1) % size, (one.parent + 1) % size, one.level)
+        return one, Tree((one.child + 1) % size, (one.parent + 1) % size, one.level)
+    return one, Tree(size - 1 - one.child, size - 1 - one.parent, one.level)
 
 
 def rooted_trees(size: int) -> tuple[Tree, Tree]:
