@@ -45,6 +45,12 @@ def test_nothing_on_the_path_is_missing_and_says_what_for(install: Install) -> N
     assert found("compiler").needed_for == "the C loops"
 
 
+def test_the_twins_are_named_where_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARTERY_NATIVE", "0")
+    assert found("loops").state == "missing"
+    assert found("loops").detail == "Python twins, as ARTERY_NATIVE=0 asks"
+
+
 def test_a_tool_on_the_path_is_found(install: Install, tmp_path: Path) -> None:
     install("gcc", "exit 0")
     assert found("compiler") == Check(

@@ -58,6 +58,7 @@ def doctor() -> DoctorAnswer:
         Check("machine", "cores", "ok", str(_cores())),
         _memory(),
         _first_tool("machine", "compiler", _COMPILERS, "the C loops"),
+        _loops(),
         _gpus(),
         *(_first_tool("network", tool, (tool,), "network checks") for tool in _NETWORK_TOOLS),
     ]
@@ -76,6 +77,15 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _loops() -> Check:
+    """Return which inner loops are in use; both give the same numbers."""
+    from artery.native import core
+
+    found = core()
+    state: State = "missing" if found.library is None else "ok"
+    return Check("machine", "loops", state, found.detail, "simulations at full speed")
 
 
 def _memory() -> Check:
