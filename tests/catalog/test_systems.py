@@ -362,3 +362,41 @@ def test_nothing_is_wired_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Assembly, "edges", refuse)
     assert system("rail-clos-h100:100000").chips == 100_000
+
+
+SMALL = """\
+chip: h100-sxm
+library: nccl
+node: {kind: nvswitch, chips: 8, link: nvlink4}
+fabric:
+  nic: {link: ib-ndr, count: 8}
+  hop: 0.5 us
+  tiers: [{name: leaf, nodes: 32}, {name: spine}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "field", "word"),
+    [
+        ("h100-sxm", "h100-sxmm", "1:1", "chip", 'did you mean "h100-sxm"'),
+        ("nvlink4", "nvlonk4", "3:34", "node.link", 'did you mean "nvlink4"'),
+        ("ib-ndr", "ib-ndrr", "5:9", "fabric.nic.link", 'did you mean "ib-ndr"'),
+        ("spine", "leaf", "7:37", "fabric.tiers[1].name", "its own name"),
+        ("chip:", "chips: true\nchip:", "1:1", "chips", "true, expected a whole number"),
+        ("chip:", 'name: "\\e[31mred"\nchip:', "1:1", "name", "can be printed"),
+        ("chip:", 'name: ""\nchip:', "1:1", "name", "can be printed"),
+        ("chip:", f"title: {'x' * 201}\nchip:", "1:1", "title", "201 characters"),
+    ],
+)
+def test_what_a_system_file_names_is_known_single_and_printable(
+    tmp_path: Path, old: str, new: str, *, place: str, field: str, word: str
+) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text(SMALL, encoding="utf-8")
+    assert system(f"{file}:16").nodes == 2
+    file.write_text(SMALL.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        system(str(file))
+    (problem,) = caught.value.problems
+    assert (problem.place, problem.field) == (f"{file}:{place}", field)
+    assert word in str(problem)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import get_args
+from typing import Any, get_args
 
 from artery.catalog.part_schema import NicTable, OpticTable, SwitchTable
 from artery.catalog.schema import ChipTable, LinkTable, MemoryTable
-from artery.catalog.sourced import Path
+from artery.catalog.sourced import Path, leaves
 from artery.chip.roofline import WIDTH
 from artery.core.plan import AttentionKind
 from artery.errors import did_you_mean, nearest
@@ -33,6 +33,40 @@ class Complaint:
     found: str
     rule: str
     fix: str
+
+
+LONGEST_LABEL = 200
+"""Characters. Assumed: longer than any name or title that anybody would read."""
+
+
+def of_any(table: object, values: Mapping[str, Any]) -> Iterator[Complaint]:
+    """Yield what may be wrong with any table that was filled from ``values``.
+
+    Names and titles are printed as they are, so that they must be text that can be; and pydantic
+    takes ``true`` for the number 1.
+    """
+    labels: dict[str, Path] = {getattr(table, key, "-"): (key,) for key in ("title", "name")}
+    for text, path in labels.items():  # a title that is missing is the name: said once
+        yield from label(text, path)
+    for path, value in leaves(values):
+        if isinstance(value, bool) and not isinstance(_at(table, path), bool):
+            rule = "expected a whole number"
+            yield Complaint(path, str(value).lower(), rule, "write the number")
+
+
+def label(text: str, path: Path) -> Iterator[Complaint]:
+    """Yield a complaint if ``text`` is nothing that can be printed on a line."""
+    if not text.strip() or not text.isprintable() or len(text) > LONGEST_LABEL:
+        found = f"{text!r}" if len(text) <= LONGEST_LABEL else f"{len(text):,} characters"
+        rule = f"must be 1 to {LONGEST_LABEL} characters that can be printed"
+        yield Complaint(path, found, rule, "give it a short name")
+
+
+def _at(table: Any, path: Path) -> Any:  # noqa: ANN401 - whatever stands there
+    """Return the value at ``path`` of a filled table."""
+    for part in path:
+        table = getattr(table, str(part)) if hasattr(table, str(part)) else table[part]
+    return table
 
 
 @singledispatch

@@ -69,7 +69,7 @@ def check(schema: type[T], values: dict[str, Any], document: Document) -> T:
     """Return ``schema`` filled from ``values``, or raise with all problems and their places."""
     from pydantic import ValidationError
 
-    from artery.catalog.checks import complaints
+    from artery.catalog.checks import complaints, of_any
 
     try:
         table = _adapter(schema).validate_python(values)
@@ -78,7 +78,7 @@ def check(schema: type[T], values: dict[str, Any], document: Document) -> T:
         raise InputError(_placed(problem, document) for problem in problems) from None
     found = [
         Problem(field=dotted(one.path), found=one.found, rule=one.rule, fix=one.fix)
-        for one in complaints(table)
+        for one in (*of_any(table, values), *complaints(table))
     ]
     if found:
         raise InputError(_placed(problem, document) for problem in found)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from artery.catalog.checks import Complaint, complaints, counts, fraction
+from artery.catalog.checks import Complaint, complaints, counts, fraction, label
+from artery.catalog.door import is_path
+from artery.catalog.loader import resolve
 from artery.catalog.sourced import Path
 from artery.catalog.system_parts import VERTEX
 from artery.catalog.system_schema import (
@@ -15,6 +17,7 @@ from artery.catalog.system_schema import (
     SystemTable,
     TorusTable,
 )
+from artery.errors import UnknownNameError
 from artery.node.graph import MOST_CHIPS
 
 MOST_CHIPS_IN_A_NODE = 1024
@@ -34,6 +37,9 @@ _NEEDS_HOST = ("pcie-tree", "nvlink-pairs", "cube-mesh")
 def _(table: SystemTable) -> Iterator[Complaint]:
     if table.chips is not None:
         yield from counts({"chips": table.chips})
+    yield from _known("chips", table.chip, ("chip",))
+    for path, name in _links(table):
+        yield from _known("links", name, path)
     yield from _node(table.node)
     if table.fabric is not None and table.torus is not None:
         rule = "a system has a fabric or a torus"
@@ -45,6 +51,31 @@ def _(table: SystemTable) -> Iterator[Complaint]:
         yield from _fabric(table.fabric, table.node)
     if table.torus is not None:
         yield from _torus(table.torus)
+
+
+def _links(table: SystemTable) -> Iterator[tuple[Path, str]]:
+    """Yield the classes of link that the table names, and where."""
+    if table.node.link is not None:
+        yield ("node", "link"), table.node.link
+    if table.node.host is not None:
+        yield ("node", "host", "link"), table.node.host.link
+    for index, cable in enumerate(table.node.cables):
+        yield ("node", "cables", index, "link"), cable.link
+    if table.fabric is not None:
+        yield ("fabric", "nic", "link"), table.fabric.nic.link
+    if table.torus is not None:
+        yield ("torus", "link"), table.torus.link
+
+
+def _known(kind: str, name: str, path: Path) -> Iterator[Complaint]:
+    """Yield a complaint if ``name`` is neither a file nor an entry of that kind in the catalog."""
+    if is_path(name):
+        return
+    try:
+        resolve(kind, name)
+    except UnknownNameError as error:
+        (problem,) = error.problems
+        yield Complaint(path, problem.found, problem.rule, problem.fix)
 
 
 def _node(node: NodeTable) -> Iterator[Complaint]:
@@ -121,6 +152,10 @@ def _fabric(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
             yield from counts({name: value}, ("fabric",))
     for index, level in enumerate(fabric.tiers):
         path: Path = ("fabric", "tiers", index)
+        yield from label(level.name, (*path, "name"))
+        if level.name in {below.name for below in fabric.tiers[:index]}:
+            rule = "each tier has its own name"
+            yield Complaint((*path, "name"), f'"{level.name}"', rule, "rename one of the two")
         yield from _between(level.radix, 2, MOST_PORTS, (*path, "radix"))
         if level.nodes is not None:
             yield from counts({"nodes": level.nodes}, path)
