@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -291,3 +293,22 @@ def test_the_largest_mixture_needs_many_chips() -> None:
     check(large)
     assert large.fitting > 0
     assert plan("deepseek-v3", "dgx-h100:8", explained=False).fitting == 0
+
+
+def test_a_given_plan_in_doubt_is_an_answer_that_fits_perhaps() -> None:
+    def given(micro_batch: int) -> PlanAnswer:
+        whole = {**WHOLE, "pp": 1, "micro_batch": micro_batch, "global_batch": 4 * micro_batch}
+        return plan("llama3-8b", "dgx-h100:8", **whole)
+
+    fits = [(answer.plans[0].fits, answer.fitting) for answer in map(given, (1, 2, 3))]
+    assert fits == [("yes", 1), ("at_limit", 1), ("no", 0)]
+    assert given(3).warnings[-1] == "the plan given does not fit in memory"
+
+
+def test_a_plan_from_the_catalog_loads_no_reader_of_files() -> None:
+    code = (
+        "import sys; from artery.answers.plan import plan; plan('gpt2', 'dgx-h100:16');"
+        "print([m for m in ('pydantic', 'ruamel.yaml', 'rich', 'ijson') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

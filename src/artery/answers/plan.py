@@ -88,7 +88,7 @@ def plan(
         searched=found.searched,
         fitting=found.fitting,
         given=found.searched == 1,
-        warnings=_warnings(question, results),
+        warnings=_warnings(question, results, found.searched),
     )
 
 
@@ -252,7 +252,9 @@ def _run(
     )
 
 
-def _warnings(question: _Question, results: tuple[PlanResult, ...]) -> tuple[str, ...]:
+def _warnings(
+    question: _Question, results: tuple[PlanResult, ...], searched: int
+) -> tuple[str, ...]:
     """What was assumed, what is unknown, and what is only just so."""
     system = question.system
     found = [*question.settled.warnings, *system.warnings, *question.workload.notes]
@@ -263,5 +265,8 @@ def _warnings(question: _Question, results: tuple[PlanResult, ...]) -> tuple[str
     if results and results[0].fits == "at_limit":
         found.append("memory is within 8 % of the limit: it may or may not fit")
     if results and results[0].fits == "no":
-        found.append("nothing fits: the plan shown needs the least memory")
+        alone = "the plan given does not fit in memory"
+        found.append(
+            alone if searched == 1 else "nothing fits: the plan shown needs the least memory"
+        )
     return tuple(found)

@@ -79,7 +79,7 @@ class PlanResult:
 class PlanAnswer:
     """The plans, best first, and what was searched to find them.
 
-    ``searched`` counts the legal plans that were priced, ``fitting`` those that fit.
+    ``searched`` counts the legal plans that were priced, ``fitting`` those that fit or nearly do.
     ``given`` says that every degree was given, so that nothing was searched.
     """
 

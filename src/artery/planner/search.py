@@ -26,7 +26,8 @@ CHUNK = 65536
 class Found:
     """The best plans, best first; how many legal plans were priced, and how many fit.
 
-    When nothing fits, ``plans`` are the ones that need the least memory.
+    Plans at the limit count as fitting, but those predicted to exceed it come after all that do
+    not. When nothing fits, ``plans`` are the ones that need the least memory.
     """
 
     plans: tuple[Plan, ...]
@@ -51,7 +52,7 @@ def search(
     for start in range(0, len(plans), CHUNK):
         index = np.arange(start, min(start + CHUNK, len(plans)))
         priced = evaluate(workload, system, plans.take(index), profile=profile, pricer=pricer)
-        fitting += int(np.count_nonzero(priced.memory.total <= system.chip.memory.capacity))
+        fitting += int(np.count_nonzero(priced.fits > 0))
         best = _best(priced, system, top)
         rows.append((index[best[0]], best[1], best[2]))
         if progress is not None:
@@ -62,11 +63,15 @@ def search(
 def _best(
     priced: Evaluation, system: System, top: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Index, unfitness and key of the best plans of one chunk."""
-    fits = priced.memory.total <= system.chip.memory.capacity
-    key = np.where(fits, priced.step * penalties(priced, system), priced.memory.total)
-    order = np.lexsort((key, ~fits))[:top]
-    return order, (~fits[order]).astype(np.float64), key[order]
+    """Index, excess and key of the best plans of one chunk.
+
+    Excess is 0 within the capacity, 1 above it but at the limit, 2 beyond.
+    """
+    over = priced.memory.total > system.chip.memory.capacity
+    excess = np.where(priced.fits == 0, 2.0, np.where(over, 1.0, 0.0))
+    key = np.where(excess < 2, priced.step * penalties(priced, system), priced.memory.total)
+    order = np.lexsort((key, excess))[:top]
+    return order, excess[order], key[order]
 
 
 def _collect(
@@ -78,10 +83,10 @@ def _collect(
     if not rows:
         return ()
     index = np.concatenate([row[0] for row in rows])
-    unfit = np.concatenate([row[1] for row in rows])
+    excess = np.concatenate([row[1] for row in rows])
     key = np.concatenate([row[2] for row in rows])
-    order = np.lexsort((key, unfit))
+    order = np.lexsort((key, excess))
     chosen = index[order]
-    if not unfit[order[0]]:
-        chosen = chosen[unfit[order] == 0]
+    if excess[order[0]] < 2:
+        chosen = chosen[excess[order] < 2]
     return tuple(plans.row(int(i)) for i in chosen[:top])
