@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,31 @@ def test_a_list_says_what_matters() -> None:
     assert links["ib-ndr"] == "50.0 GB/s per direction, 600 ns"
 
 
+def test_a_model_has_its_parameters_counted() -> None:
+    """ResNet-50 of torchvision: 25,557,032; Mixtral 8x7B: 46.7 and 12.9 billion."""
+    assert value("resnet50", "parameters").value == 25_557_032
+    assert value("mixtral-8x7b", "parameters").value == 46_702_792_704
+    assert value("mixtral-8x7b", "active_parameters").text == "12,879,925,248"
+
+
+def test_a_configuration_is_counted_even_where_no_step_time_is_modelled(tmp_path: Path) -> None:
+    """state-spaces/mamba-2.8b-hf has 2,768,345,600 parameters (embedding tied)."""
+    config = {
+        "architectures": ["MambaForCausalLM"], "model_type": "mamba", "hidden_size": 2560,
+        "intermediate_size": 5120, "num_hidden_layers": 64, "state_size": 16, "time_step_rank": 160,
+        "vocab_size": 50280, "conv_kernel": 4, "use_bias": False, "use_conv_bias": True,
+    }  # fmt: skip
+    folder = tmp_path / "mamba-2.8b"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for name in (str(folder), str(folder / "config.json")):
+        (entry,) = catalog_show(name)
+        shown = {found.path: found.value for found in entry.values}
+        assert (entry.kind, entry.name) == ("models", "mamba-2.8b")
+        assert shown["parameters"] == 2_768_345_600
+        assert "state-space" in str(shown["unsupported"])
+
+
 def test_a_quantity_is_given_in_si_and_as_written() -> None:
     found = value("h100-sxm", "peaks.bf16")
     assert (found.value, found.unit, found.text) == (989.4e12, "FLOP/s", "989.4 TFLOP/s")
@@ -66,7 +92,8 @@ def test_every_entry_of_every_kind_can_be_shown_with_its_sources(kind: str) -> N
         shown = [entry for entry in catalog_show(name) if entry.kind == kind]
         assert len(shown) == 1
         assert shown[0].values
-        assert all(value.source for value in shown[0].values), name
+        counted = {"parameters", "active_parameters"}
+        assert all(value.source or value.path in counted for value in shown[0].values), name
 
 
 def test_an_alias_is_noted() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, Final
 
+from artery.answers.catalog_models import counted, is_configuration, read_from
+from artery.answers.models import workload
 from artery.catalog import chip, link, model, nic, optic, switch
 from artery.catalog.chips import build as build_chip
 from artery.catalog.door import is_path, json_schema, read
@@ -120,6 +123,8 @@ def catalog_list(kind: str) -> Listing:
 def catalog_show(name: str) -> tuple[Entry, ...]:
     """Return every entry called ``name``, of whatever kind, or the file at that path.
 
+    A file describes a chip, link, system or part, or is a model's ``config.json`` or its folder.
+
     Raises :class:`artery.errors.InputError` with the nearest names of all kinds.
     """
     if is_path(name):
@@ -227,8 +232,12 @@ def _chip_summary(found: Chip) -> str:
 
 
 def _of_file(file: str) -> Entry:
-    """Return the user's file, after the checks of its kind."""
-    kind = _kind_of(read_document(file).values)
+    """Return the user's file, after the checks of its kind; a ``config.json`` is a model."""
+    if FilePath(file).is_dir() or is_configuration(values := read_document(file).values):
+        found = workload(file)
+        known = (*_plain(counted(found)), *_plain(read_from(found)))
+        return Entry("models", found.name, found.name, None, known)
+    kind = _kind_of(values)
     _, sourced = read(file, _TABLES[kind], kind)
     return _entry(kind, str(sourced.values["name"]), None, sourced)
 
@@ -252,8 +261,17 @@ def _entry(kind: str, name: str, note: str | None, sourced: Sourced) -> Entry:
     ]
     if kind == "chips":
         values += _assumed(sourced)
+    if kind == "models":
+        values = [*_plain(counted(model(name))), *values]
     title = str(sourced.values.get("title") or sourced.values.get("description") or name)
     return Entry(kind, name, title, note, tuple(values))
+
+
+def _plain(values: Iterable[tuple[str, int | str]]) -> Iterator[Value]:
+    """Yield values that are counted or read from a configuration, so that no source is dated."""
+    for path, value in values:
+        text = f"{value:,}" if isinstance(value, int) else value
+        yield Value(path, value, None, text, None, None, None)
 
 
 def _value(kind: str, path: Path, value: object, source: Source | None) -> Value:

@@ -41,6 +41,7 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
       artery catalog list switches
       artery catalog show h100-sxm
       artery catalog show ./my-chip.toml
+      artery catalog show ./my-model/config.json
       artery catalog schema system
       artery catalog schema plan
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
