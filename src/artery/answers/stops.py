@@ -12,6 +12,7 @@ from typing import Final
 
 from artery.answers.expect import expect
 from artery.answers.plan import plan
+from artery.answers.pseudo_code import average, pseudo_code
 from artery.answers.result import PlanAnswer
 from artery.answers.scale import ScaleAnswer, amdahl_speedup, scale
 from artery.catalog.chips import chip
@@ -19,6 +20,8 @@ from artery.catalog.links import link
 from artery.catalog.models import model
 from artery.catalog.systems import system
 from artery.cloud.failures import RSC_1
+from artery.collective.schedules import schedule
+from artery.collective.verify import verify
 from artery.core.chip import Memory
 from artery.core.system import System
 
@@ -36,6 +39,8 @@ MOMENTUM_STATE: Final = 12
 
 ALEXNET_BATCH: Final = 128
 """Samples per step (Krizhevsky et al. 2012, section 5)."""
+
+GRADIENTS: Final = 4
 
 TEN_THOUSAND: Final = 10_000
 
@@ -196,6 +201,17 @@ def _speedups(answer: ScaleAnswer, mode: str) -> dict[int, float]:
     return {p.chips: p.speedup for p in answer.points if p.mode == mode and p.speedup is not None}
 
 
+def all_reduce() -> Figures:
+    """The article's pseudo-code and a ring, played on four gradients of 1."""
+    ring = schedule("ring", "all_reduce", GRADIENTS)
+    return {
+        "code": average(pseudo_code(GRADIENTS)),
+        "ring": average(ring),
+        "steps": ring.steps,
+        "sent": verify(ring).sent[0] / ring.chunks,
+    }
+
+
 def ten_thousand() -> Figures:
     """A small all-reduce and a small model, from one chip to ten thousand."""
     counts = (1, 8, 1024, TEN_THOUSAND)
@@ -326,6 +342,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "wiring": wiring,
     "amdahl": amdahl,
     "falling": falling,
+    "all-reduce": all_reduce,
     "ten-thousand": ten_thousand,
     "infiniband": infiniband,
     "gpt3": gpt3,

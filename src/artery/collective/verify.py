@@ -84,6 +84,20 @@ def verify(schedule: Schedule) -> Verdict:
     return game.verdict()
 
 
+def outcome(schedule: Schedule, values: Ints) -> Ints:
+    """Return what each rank holds in the end: int64[ranks, chunks], right or wrong.
+
+    ``values`` is what they start with, in the same shape. Raises
+    :class:`artery.errors.UsageError` if a rank would wait for ever for what it should send.
+    """
+    game = _Game(schedule)
+    game.values[: schedule.ranks] = np.where(_own(schedule), values, 0).astype(np.uint64)
+    for k in range(schedule.steps):
+        if not game.play(k, schedule.step(k)):
+            raise UsageError(game.faults[-1].text)
+    return game.values[: schedule.ranks].astype(np.int64)
+
+
 class _Game:
     """The state of a schedule being played."""
 
