@@ -99,3 +99,59 @@ def design(
             f"{chips:,} chips are more than three tiers of these switches join "
             f"(at most {reach:,}); take switches with more ports"
         )
+
+
+@command.command("check")
+@click.argument("file", metavar="FILE")
+@shared_options
+def check(*, file: str, as_json: bool, lang: Language, out: str) -> None:
+    """Find the faults of a cabling: missing links, miswired rails, single points of failure.
+
+    \b
+    Examples:
+      artery fabric check ibnetdiscover.txt
+      artery fabric check cables.csv --json
+      ibnetdiscover | artery fabric check -
+
+    FILE is the output of ibnetdiscover, Slurm's topology.conf or topology.yaml, or a cable plan:
+    CSV with the columns a_device, a_port, b_device, b_port and, if known, a_kind, b_kind (switch
+    or host), a_card, b_card, rate (400 Gb/s), length (30 m) and part (dac400).
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.fabric_check import fabric_check
+    from artery.report.fabric_check import check_drawing, check_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = fabric_check(file)
+    if as_json:
+        write_whole(out, document("fabric", check_payload(answer)))
+    else:
+        deliver(check_drawing(answer, lang), out)
+
+
+@command.command("diff")
+@click.argument("file", metavar="FILE")
+@click.argument("other", metavar="OTHER")
+@shared_options
+def diff(*, file: str, other: str, as_json: bool, lang: Language, out: str) -> None:
+    """Compare two cablings, for example a plan with what is there: gone, new and moved cables.
+
+    \b
+    Examples:
+      artery fabric diff cables.csv ibnetdiscover.txt
+      artery fabric diff monday.txt tuesday.txt --json
+
+    The files are those of artery fabric check; devices are matched by name.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.fabric_check import fabric_diff
+    from artery.report.fabric_check import diff_drawing, diff_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = fabric_diff(file, other)
+    if as_json:
+        write_whole(out, document("fabric", diff_payload(answer)))
+    else:
+        deliver(diff_drawing(answer, lang), out)

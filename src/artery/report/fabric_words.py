@@ -159,11 +159,123 @@ _ZH = {
     "reason_more_cables": "链路更多更细",
 }
 
+_FINDINGS_EN = {
+    "read": "{file} ({format}): {hosts} hosts, {switches} switches, {cables} cables",
+    "tier_line": "tier {tier}: {switches} switches, {up} cables upwards",
+    "clean": "No fault found.",
+    "spine": "spine",
+    "links": "links",
+    "meant": "meant",
+    "missing": "missing",
+    "device": "device",
+    "more": "... and {count} more",
+    "differ": "{same} cables are the same, {removed} gone, {added} new, {moved} moved",
+    "error": "error",
+    "warning": "warning",
+    "note": "note",
+    "next": "next",
+    "islands": "The hosts lie on {parts} parts that no cable joins.",
+    "islands_fix": "Join them at the top, or give each part its own jobs.",
+    "port_twice": "{ports} ports have more than one cable.",
+    "port_twice_fix": "Look which of the cables is really there; correct the plan.",
+    "miswired_rail": "{cards} cards of {hosts} hosts are on the leaf of another rail "
+    "(of {rails} rails).",
+    "miswired_rail_fix": "Swap the cables at the hosts named; until then their ring traffic "
+    "crosses the spines.",
+    "missing_uplinks": "{missing} of {designed} links between {lower} and {upper} switches are "
+    "missing ({per_pair} per pair meant): {spines}. {worst} has {worst_links} of "
+    "{worst_designed}.",
+    "missing_uplinks_fix": "Reseat or replace these cables and optics, the spine with most first; "
+    "check that its ports are not disabled.",
+    "unequal_uplinks": "{switches} of {of} switches have fewer cables upwards than the usual "
+    "{usual}, at worst {least}.",
+    "unequal_uplinks_fix": "A collective goes at the pace of its slowest leaf: restore the "
+    "missing cables, or keep large jobs off these leaves.",
+    "slow_link": "{links} of {of} links run below the usual {usual}.",
+    "slow_link_fix": "Reseat or replace them; look for lanes that did not train and for older "
+    "cables.",
+    "one_sided": "{links} cables are reported by one of their ends only.",
+    "one_sided_fix": "Read the network again; a port that flaps shows so.",
+    "single_point": "{switches} of {of} switches hang on a single one above them.",
+    "single_point_fix": "Spread their up-links over at least two; as it is, losing one cuts off "
+    "everything below.",
+    "too_long": "{links} cables are longer than their part reaches.",
+    "too_long_fix": "Take active copper or optics there, or move the racks together.",
+    "sideways": "{links} cables join switches of the same tier.",
+    "sideways_fix": "In a tree they carry nothing, or make a loop: check that they are meant.",
+    "single_homed": "{hosts} of {of} hosts hang on one leaf with all their cards; losing {leaf} "
+    "cuts off {most}.",
+    "single_homed_fix": "As designed for one card or top-of-rack leaves; rails or two planes "
+    "avoid it.",
+    "unnamed": "{devices} of {of} devices have no name of their own.",
+    "unnamed_fix": "Set the node description (on InfiniBand: "
+    "/sys/class/infiniband/*/node_desc, or rdma-ndd), so that faults can be found.",
+    "oversubscribed": "{leaves} leaves have more cables down than up, at most {down} to {up} "
+    "({ratio:.2f}:1).",
+    "oversubscribed_fix": "All-to-all across leaves is slower by that factor; fine if it is meant.",
+}
+
+_FINDINGS_ZH = {
+    "read": "{file}（{format}）：{hosts} 台主机，{switches} 台交换机，{cables} 条线缆",
+    "tier_line": "第 {tier} 层：{switches} 台交换机，上行 {up} 条",
+    "clean": "没有发现故障。",
+    "spine": "脊",
+    "links": "链路",
+    "meant": "应有",
+    "missing": "缺少",
+    "device": "设备",
+    "more": "……另有 {count} 项",
+    "differ": "{same} 条线缆相同，少 {removed}，多 {added}，改接 {moved}",
+    "error": "错误",
+    "warning": "警告",
+    "note": "说明",
+    "next": "下一步",
+    "islands": "主机分布在 {parts} 个互不相连的部分。",
+    "islands_fix": "在顶层把它们连起来，或让每部分各跑各的作业。",
+    "port_twice": "{ports} 个端口接了不止一条线缆。",
+    "port_twice_fix": "看实际接的是哪一条，改正接线表。",
+    "miswired_rail": "{hosts} 台主机的 {cards} 块网卡接到了别的轨道的叶上（共 {rails} 条轨道）。",
+    "miswired_rail_fix": "对调所列主机的线缆；在此之前，环上流量要绕经脊。",
+    "missing_uplinks": "{lower} 台与 {upper} 台交换机之间的 {designed} 条链路缺 {missing} 条"
+    "（每对应有 {per_pair}）：{spines}。{worst} 只有 {worst_links}/{worst_designed}。",
+    "missing_uplinks_fix": "重插或更换这些线缆和光模块，先从缺得最多的脊开始；"
+    "并检查端口是否被禁用。",
+    "unequal_uplinks": "{of} 台交换机中有 {switches} 台上行少于通常的 {usual} 条，"
+    "最少 {least} 条。",
+    "unequal_uplinks_fix": "集合通信受最慢的叶拖累：补上缺的线缆，或让大作业避开这些叶。",
+    "slow_link": "{of} 条链路中有 {links} 条低于通常的 {usual}。",
+    "slow_link_fix": "重插或更换；查看未训练成功的通道和旧线缆。",
+    "one_sided": "{links} 条线缆只有一端报告。",
+    "one_sided_fix": "重新读取网络；抖动的端口会这样。",
+    "single_point": "{of} 台交换机中有 {switches} 台只挂在一台上层交换机下。",
+    "single_point_fix": "把上行分到至少两台；现在丢一台就断开其下全部。",
+    "too_long": "{links} 条线缆超过了部件的传输距离。",
+    "too_long_fix": "改用有源铜缆或光模块，或把机柜移近。",
+    "sideways": "{links} 条线缆连接同层交换机。",
+    "sideways_fix": "在树形网络里它们不承载流量，或形成环路：确认是否有意。",
+    "single_homed": "{of} 台主机中有 {hosts} 台的所有网卡都在一台叶上；"
+    "丢了 {leaf} 会断开 {most} 台。",
+    "single_homed_fix": "单网卡或柜顶叶的设计如此；轨道或双平面可避免。",
+    "unnamed": "{of} 台设备中有 {devices} 台没有自己的名字。",
+    "unnamed_fix": "设置节点描述（InfiniBand：/sys/class/infiniband/*/node_desc 或 rdma-ndd），"
+    "以便定位故障。",
+    "oversubscribed": "{leaves} 台叶的下行多于上行，最多 {down} 比 {up}（{ratio:.2f}:1）。",
+    "oversubscribed_fix": "跨叶的 all-to-all 会慢这么多倍；有意为之则无妨。",
+}
+
 _TABLES: Mapping[Language, Words] = MappingProxyType(
     {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
+)
+_FINDINGS: Mapping[Language, Words] = MappingProxyType(
+    {"en": MappingProxyType(_FINDINGS_EN), "zh": MappingProxyType(_FINDINGS_ZH)}
 )
 
 
 def fabric_words(language: Language) -> Words:
     """Return the table of one language; both have the same keys."""
     return _TABLES[language]
+
+
+def finding_words(language: Language) -> Words:
+    """Return the words of findings: ``CAUSE`` says what is wrong, ``CAUSE_fix`` what mends it."""
+    return _FINDINGS[language]

@@ -1,0 +1,179 @@
+"""``fabric check`` and ``fabric diff``: the faults of a cabling, and how two of them differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from artery.catalog import names, optic
+from artery.cluster.cabling import NO_TIER, Network
+from artery.cluster.faults import faults
+from artery.cluster.uplinks import Spine, spines
+from artery.core.cabling import Cabling, End
+from artery.core.finding import Finding
+from artery.formats.cablings import read_cabling
+
+
+@dataclass(frozen=True, slots=True)
+class TierSeen:
+    """The switches of one tier, 1 being the leaves, and their cables to the tier above."""
+
+    tier: int
+    switches: int
+    cables_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswer:
+    """What a cabling is, and what is wrong with it, errors first."""
+
+    file: str
+    format: str
+    hosts: int
+    cards: int
+    switches: int
+    cables: int
+    tiers: tuple[TierSeen, ...]
+    islands: int
+    spines: tuple[Spine, ...]
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An end whose cable goes elsewhere now."""
+
+    end: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAnswer:
+    """How the second of two cablings differs from the first, cables as people write them.
+
+    ``same`` counts the cables of both. Where a file says no ports, cables are counted by pair of
+    devices.
+    """
+
+    files: tuple[str, str]
+    same: int
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    moved: tuple[Moved, ...]
+    devices_added: tuple[str, ...]
+    devices_removed: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def fabric_check(path: str) -> CheckAnswer:
+    """Return the faults of the cabling in the file at ``path`` (``-``: standard input).
+
+    ``ibnetdiscover``, a cable plan as CSV, or Slurm's topology. Raises
+    :class:`artery.errors.InputError` if it is none of them.
+    """
+    cabling = read_cabling(path)
+    network = Network(cabling)
+    tiers = [
+        TierSeen(tier, len(network.switches(tier)), sum(
+            network.above(one).total() for one in network.switches(tier)
+        ))
+        for tier in range(1, network.tiers + 1)
+    ]  # fmt: skip
+    unreached = len(network.switches(NO_TIER))
+    far = (f"{unreached} switches that no host reaches",) if unreached else ()
+    return CheckAnswer(
+        file=cabling.file,
+        format=cabling.format,
+        hosts=sum(one.kind == "host" for one in cabling.devices),
+        cards=len({(end.device, end.card) for end in _ends(network)}),
+        switches=len(network.tier),
+        cables=len(cabling.cables),
+        tiers=tuple(tiers),
+        islands=len(network.islands),
+        spines=spines(network),
+        findings=faults(network, _reaches()),
+        warnings=(*cabling.warnings, *far),
+    )
+
+
+def fabric_diff(path: str, other: str) -> DiffAnswer:
+    """Return how the cabling in the file ``other`` differs from that in ``path``.
+
+    A cable that ends elsewhere is one that moved. Devices are matched by name. Raises
+    :class:`artery.errors.InputError` as :func:`fabric_check` does.
+    """
+    was, now = Network(read_cabling(path)), Network(read_cabling(other))
+    ports = all(_has_ports(one.cabling) for one in (was, now))
+    before, after = _pairs(was, ports), _pairs(now, ports)
+    gone, new = list((before - after).elements()), list((after - before).elements())
+    moved = _moved(gone, new) if ports else []
+    for one in moved:
+        gone.remove(_pair(one.end, one.was))
+        new.remove(_pair(one.end, one.now))
+    old_names, new_names = ({one.name for one in net.cabling.devices} for net in (was, now))
+    note = () if ports else ("one file says no ports: cables are counted by pair of devices",)
+    return DiffAnswer(
+        files=(path, other),
+        same=(before & after).total(),
+        added=tuple(sorted(" - ".join(pair) for pair in new)),
+        removed=tuple(sorted(" - ".join(pair) for pair in gone)),
+        moved=tuple(moved),
+        devices_added=tuple(sorted(new_names - old_names)),
+        devices_removed=tuple(sorted(old_names - new_names)),
+        warnings=(*was.cabling.warnings, *now.cabling.warnings, *note),
+    )
+
+
+Pair = tuple[str, str]
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (one, other) if one <= other else (other, one)
+
+
+def _pairs(network: Network, ports: bool) -> Counter[Pair]:
+    """Return the cables as pairs of ends, or of devices."""
+    return Counter(
+        _pair(*(_shown(network, end, ports) for end in (cable.one, cable.other)))
+        for cable in network.cabling.cables
+    )
+
+
+def _shown(network: Network, end: End, ports: bool) -> str:
+    if not ports:
+        return network.name(end.device)
+    card = f" {end.card}" if end.card and end.card != end.port else ""
+    return f"{network.name(end.device)}{card}[{end.port}]"
+
+
+def _moved(gone: Iterable[Pair], new: Iterable[Pair]) -> list[Moved]:
+    """Return the ends that are on a cable in both, but not with the same other end."""
+    there: dict[str, str] = {}
+    for one, other in new:
+        there |= {one: other, other: one}
+    found = []
+    taken: set[str] = set()
+    for pair in gone:
+        for end, was in (pair, pair[::-1]):
+            now = there.get(end)
+            if now is not None and not {end, now, was} & taken:
+                found.append(Moved(end, was, now))
+                taken |= {end, now, was}
+                break
+    return found
+
+
+def _has_ports(cabling: Cabling) -> bool:
+    return any(cable.one.port for cable in cabling.cables)
+
+
+def _ends(network: Network) -> Iterable[End]:
+    return (end for switch in network.tier for end in network.cards_of(switch))
+
+
+def _reaches() -> Mapping[str, float]:
+    """Return how far each cable or optic of the catalog reaches, in metres."""
+    return {name: optic(name).reach.high for name in names("optics")}
