@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, prod
 
-from artery.catalog.system_parts import Links, fat_tree, scale_up, slice_of
+from artery.catalog.system_parts import Links, dragonfly, fat_tree, scale_up, slice_of
 from artery.catalog.system_schema import SystemTable, TorusTable
 from artery.catalog.system_spec import Spec
-from artery.cluster.fat_tree import FatTree, fat_tree_tiers
+from artery.cluster.dragonfly import CHOOSING, Dragonfly, RouterPortsError, check_ports
+from artery.cluster.fabric import Fabric, fabric_tiers
+from artery.cluster.fat_tree import FatTree
 from artery.cluster.stages import TooManyPortsError, stages
 from artery.cluster.torus import Torus, squarest, torus_tier, torus_wiring
 from artery.cluster.wiring import Assembly
@@ -88,7 +90,7 @@ class _Network:
 def _switched(table: SystemTable, domain: ScaleUp, links: Links, chips: int) -> _Network:
     """Return the network of domains under a tree of switches, if more than one node needs it."""
     nodes = ceil(chips / table.node.chips)
-    tree = None if table.fabric is None else fat_tree(table.fabric, links).clipped(nodes)
+    tree = _fabric(table, links, nodes)
     tiers = _nested(domain, tree, table.node.chips, chips)
     if nodes == 1 and domain.tiers:
         tree = None
@@ -100,11 +102,18 @@ def _switched(table: SystemTable, domain: ScaleUp, links: Links, chips: int) -> 
     )
 
 
+def _fabric(table: SystemTable, links: Links, nodes: int) -> Fabric | None:
+    """Return what joins ``nodes`` nodes, if they can be joined."""
+    if table.dragonfly is not None:
+        return dragonfly(table.dragonfly, links)
+    return None if table.fabric is None else fat_tree(table.fabric, links).clipped(nodes)
+
+
 def _nested(
-    domain: ScaleUp, tree: FatTree | None, chips_per_node: int, chips: int
+    domain: ScaleUp, tree: Fabric | None, chips_per_node: int, chips: int
 ) -> tuple[Tier, ...]:
     """Return the tiers that ``chips`` chips meet, each clipped to them, innermost first."""
-    above = () if tree is None else fat_tree_tiers(tree, chips_per_node, chips)
+    above = () if tree is None else fabric_tiers(tree, chips_per_node, chips)
     kept: list[Tier] = []
     for tier in (*domain.tiers, *above):
         if kept and kept[-1].chips >= chips:
@@ -114,7 +123,7 @@ def _nested(
     return tuple(kept)
 
 
-def _router(tiers: tuple[Tier, ...], tree: FatTree | None, whole: Assembly) -> Router:
+def _router(tiers: tuple[Tier, ...], tree: Fabric | None, whole: Assembly) -> Router:
     """Return the digits of a chip number: its place in each tier's domain, innermost first."""
     radix: list[int] = []
     inside = 1
@@ -122,7 +131,11 @@ def _router(tiers: tuple[Tier, ...], tree: FatTree | None, whole: Assembly) -> R
         radix.append(ceil(tier.chips / inside))
         inside = tier.chips
     # Up to the leaf there is one path; above it there is a choice among equal ones.
-    single_path = len(tiers) if tree is None else len(tiers) - len(tree.levels) + 1
+    single_path = len(tiers)
+    if isinstance(tree, FatTree):
+        single_path += 1 - len(tree.levels)
+    elif tree is not None:
+        single_path -= sum(tier.name in CHOOSING for tier in tiers)
     routing = "direct" if tree is None else tree.routing
     choice = ["direct" if index < single_path else routing for index in range(len(tiers))]
     return Router(tuple(radix), tuple(choice), whole)
@@ -140,17 +153,30 @@ def _chips(table: SystemTable, domain: ScaleUp, wanted: Spec) -> int:
             )
         )
     chips = wanted.chips or table.chips or domain.chips
-    if table.fabric is None and chips > domain.chips:
+    fabric = table.fabric or table.dragonfly
+    if fabric is None and chips > domain.chips:
         raise _too_many(table.name, chips, domain.chips, "it has no fabric")
-    if table.fabric is not None and table.fabric.limit is not None and chips > table.fabric.limit:
-        raise _too_many(table.name, chips, table.fabric.limit, "that is the whole of it")
+    if fabric is not None and fabric.limit is not None and chips > fabric.limit:
+        raise _too_many(table.name, chips, fabric.limit, "that is the whole of it")
     return chips
 
 
-def _check_ports(tree: FatTree, nodes: int) -> None:
-    """Raise if the nodes of a rail group need more ports than a leaf has."""
+def _check_ports(tree: Fabric, nodes: int) -> None:
+    """Raise if the nodes of a rail group, or the groups of a dragonfly, need too many ports."""
     try:
-        stages(tree, nodes)
+        if isinstance(tree, Dragonfly):
+            check_ports(tree, nodes)
+        else:
+            stages(tree, nodes)
+    except RouterPortsError as error:
+        raise InputError(
+            Problem(
+                field="dragonfly.radix",
+                found=f"{error}",
+                rule="every group is joined to every other, and a router to all of its group",
+                fix="fewer nodes or cables between groups, more routers, or a larger radix",
+            )
+        ) from None
     except TooManyPortsError as error:
         raise InputError(
             Problem(
@@ -170,7 +196,8 @@ def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> Iterator[str]:
             yield f"{table.name}: the last {what} holds {chips % size} of {size} chips"
     if table.node.kind == "nvswitch" and table.node.reduction is None:
         yield f"{table.name}: node.reduction is not given; taken as none (nvls: NVLink 4 and later)"
-    published = None if table.fabric is None else table.fabric.published
+    fabric = table.fabric or table.dragonfly
+    published = None if fabric is None else fabric.published
     if published is not None and chips > published:
         yield f"{table.name}: published to {published:,} chips; {chips:,} is extrapolated"
 

@@ -11,8 +11,10 @@ from artery.catalog.loader import resolve
 from artery.catalog.sourced import Path
 from artery.catalog.system_parts import VERTEX
 from artery.catalog.system_schema import (
+    DragonflyTable,
     FabricTable,
     HostTable,
+    NicTable,
     NodeTable,
     SystemTable,
     TorusTable,
@@ -29,7 +31,8 @@ MOST_CARDS_IN_A_NODE, MOST_PLANES, MOST_PORTS, MOST_SOCKETS = 256, 16, 4096, 16
 _FIXED = {"single": 1, "cube-mesh": 8, "nvl72": 4}
 """Chips of a node whose kind says how many."""
 
-_NEEDS_LINK = ("nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh")
+_ON_CHIP = ("noc-mesh", "noc-ring", "noc-crossbar")
+_NEEDS_LINK = ("nvlink-pairs", "cube-mesh", "nvswitch", "nvl72", "full-mesh", *_ON_CHIP)
 _NEEDS_HOST = ("pcie-tree", "nvlink-pairs", "cube-mesh")
 
 
@@ -44,11 +47,17 @@ def _(table: SystemTable) -> Iterator[Complaint]:
     if table.fabric is not None and table.torus is not None:
         rule = "a system has a fabric or a torus"
         yield Complaint(("torus",), "both [fabric] and [torus]", rule, "leave one out")
+    if table.dragonfly is not None and (table.fabric or table.torus) is not None:
+        rule = "a system has a fabric, a dragonfly or a torus"
+        found = "[dragonfly] beside [fabric] or [torus]"
+        yield Complaint(("dragonfly",), found, rule, "leave one out")
     if (table.torus is not None) != (table.node.kind == "torus"):
         rule = 'kind = "torus" and [torus] go together'
         yield Complaint(("node", "kind"), f'"{table.node.kind}"', rule, "write both or neither")
     if table.fabric is not None:
         yield from _fabric(table.fabric, table.node)
+    if table.dragonfly is not None:
+        yield from _dragonfly(table.dragonfly)
     if table.torus is not None:
         yield from _torus(table.torus)
 
@@ -97,6 +106,8 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
         yield from _host(node, node.host)
     if node.kind == "graph":
         yield from _graph(node)
+    if node.kind.startswith("noc-"):
+        yield from _on_chip(node)
 
 
 def _graph(node: NodeTable) -> Iterator[Complaint]:
@@ -121,6 +132,16 @@ def _graph(node: NodeTable) -> Iterator[Complaint]:
                 yield Complaint(here, f'"{end}"', rule, f"chip0 to chip{node.chips - 1}")
 
 
+def _on_chip(node: NodeTable) -> Iterator[Complaint]:
+    path: Path = ("node",)
+    yield from _between(node.memories, 0, MOST_CHIPS_IN_A_NODE, (*path, "memories"))
+    if node.columns is not None and (node.columns < 1 or node.chips % node.columns):
+        rule = f"must divide the {node.chips} cores"
+        yield Complaint(
+            (*path, "columns"), str(node.columns), rule, "leave out: as square as can be"
+        )
+
+
 def _host(node: NodeTable, host: HostTable) -> Iterator[Complaint]:
     path: Path = ("node", "host")
     yield from _between(host.sockets, 1, MOST_SOCKETS, (*path, "sockets"))
@@ -137,12 +158,35 @@ def _host(node: NodeTable, host: HostTable) -> Iterator[Complaint]:
         yield Complaint((*path, "memory"), "nothing", rule, fix)
 
 
+def _nic(nic: NicTable, path: Path) -> Iterator[Complaint]:
+    yield from _between(nic.count, 1, MOST_CARDS_IN_A_NODE, (*path, "count"))
+    yield from _between(nic.planes, 1, MOST_PLANES, (*path, "planes"))
+    yield from _between(nic.tors, 1, MOST_PLANES, (*path, "tors"))
+    if nic.efficiency is not None:
+        yield from fraction(nic.efficiency, (*path, "efficiency"))
+
+
+def _dragonfly(table: DragonflyTable) -> Iterator[Complaint]:
+    path: Path = ("dragonfly",)
+    yield from _nic(table.nic, (*path, "nic"))
+    if table.nic.planes != 1 or table.nic.tors != 1:
+        rule = "a card of a dragonfly has one port"
+        yield Complaint((*path, "nic"), "planes or tors", rule, "leave them out")
+    sizes = ("nodes", "routers", "local", "between")
+    yield from counts({name: getattr(table, name) for name in sizes}, path)
+    yield from _between(table.spines, 0, MOST_PORTS, (*path, "spines"))
+    yield from _between(table.radix, 2, MOST_PORTS, (*path, "radix"))
+    for name in ("published", "limit"):
+        value = getattr(table, name)
+        if value is not None:
+            yield from counts({name: value}, path)
+
+
 def _fabric(fabric: FabricTable, node: NodeTable) -> Iterator[Complaint]:
-    nic: Path = ("fabric", "nic")
-    yield from _between(fabric.nic.count, 1, MOST_CARDS_IN_A_NODE, (*nic, "count"))
-    yield from _between(fabric.nic.planes, 1, MOST_PLANES, (*nic, "planes"))
-    if fabric.nic.efficiency is not None:
-        yield from fraction(fabric.nic.efficiency, (*nic, "efficiency"))
+    yield from _nic(fabric.nic, ("fabric", "nic"))
+    if fabric.rail_only and not fabric.rails:
+        rule = "rails that share no switch are rails"
+        yield Complaint(("fabric", "rail_only"), "true", rule, "write rails = true too")
     if not fabric.tiers:
         fix = 'for example tiers = [{name = "leaf", nodes = 32}, {name = "spine"}]'
         yield Complaint(("fabric", "tiers"), "nothing", "a fabric needs tiers", fix)

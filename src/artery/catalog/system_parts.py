@@ -6,9 +6,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from artery.catalog.system_schema import FabricTable, HostTable, NodeTable, TorusTable
+from artery.catalog.system_schema import (
+    DragonflyTable,
+    FabricTable,
+    HostTable,
+    NicTable,
+    NodeTable,
+    TorusTable,
+)
+from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.fat_tree import FatTree, Level
-from artery.cluster.torus import Torus, torus
+from artery.cluster.torus import Torus, squarest, torus
 from artery.core.link import Link
 from artery.errors import InputError, Problem
 from artery.node.cube_mesh import cube_mesh
@@ -17,6 +25,7 @@ from artery.node.graph import graph
 from artery.node.nvl72 import nvl72
 from artery.node.nvlink_pairs import nvlink_pairs
 from artery.node.nvswitch import nvswitch
+from artery.node.on_chip import crossbar, mesh, ring
 from artery.node.paths import NoWayError
 from artery.node.pcie_tree import Host, pcie_tree
 from artery.node.scale_up import Layout, ScaleUp
@@ -29,23 +38,24 @@ VERTEX = re.compile(r"(chip|switch|host|nic)(0|[1-9][0-9]{0,3})")
 """A vertex of a graph as written in a file."""
 
 
+_ON_PCIE = ("pcie-tree", "nvlink-pairs", "cube-mesh")
+
+
 def scale_up(node: NodeTable, links: Links) -> ScaleUp:
     """Return the scale-up domain that the table's node describes.
 
     Raises :class:`artery.errors.InputError` if a graph does not join its chips.
     """
+    if node.kind == "graph":
+        return _graph(node, links)
     host = None if node.host is None else _host(node.host, links)
     if node.kind == "single":
         return single(None if host is None else host.link)
-    if node.kind == "graph":
-        return _graph(node, links)
-    if host is not None and node.kind == "pcie-tree":
-        return pcie_tree(node.chips, host, _latency(node, host.link))
+    if node.kind.startswith("noc-"):
+        return _on_chip(node, _scale_up_link(node, links))
+    if host is not None and node.kind in _ON_PCIE:
+        return _under_host(node, links, host)
     link = _scale_up_link(node, links)
-    if host is not None and node.kind == "nvlink-pairs":
-        return nvlink_pairs(node.chips, link, host, _latency(node, host.link))
-    if host is not None and node.kind == "cube-mesh":
-        return cube_mesh(link, host, link.latency)
     if node.kind == "nvl72":
         return nvl72(link, link.latency, host, node.trays)
     if node.kind == "full-mesh":
@@ -60,10 +70,19 @@ def scale_up(node: NodeTable, links: Links) -> ScaleUp:
     )
 
 
+def _under_host(node: NodeTable, links: Links, host: Host) -> ScaleUp:
+    """Return a node whose chips reach some others by PCIe alone."""
+    if node.kind == "pcie-tree":
+        return pcie_tree(node.chips, host, _latency(node, host.link))
+    link = _scale_up_link(node, links)
+    if node.kind == "nvlink-pairs":
+        return nvlink_pairs(node.chips, link, host, _latency(node, host.link))
+    return cube_mesh(link, host, link.latency)
+
+
 def fat_tree(fabric: FabricTable, links: Links) -> FatTree:
     """Return the tree of switches that the table's fabric describes."""
-    nic = fabric.nic
-    card = _revised(links[nic.link], bandwidth=nic.bandwidth, efficiency=nic.efficiency)
+    nic, card = fabric.nic, _card(fabric.nic, links)
     return FatTree(
         card=card,
         cards=nic.count,
@@ -71,16 +90,43 @@ def fat_tree(fabric: FabricTable, links: Links) -> FatTree:
         latency=card.latency + fabric.hop if fabric.latency is None else fabric.latency,
         hop=fabric.hop,
         rails=fabric.rails,
+        rail_only=fabric.rail_only,
         planes=nic.planes,
+        tors=nic.tors,
         routing=fabric.routing,
         reduction=_reduction(fabric.reduction),
     )
 
 
+def dragonfly(table: DragonflyTable, links: Links) -> Dragonfly:
+    """Return the groups of routers that the table describes."""
+    card = _card(table.nic, links)
+    return Dragonfly(
+        card=card,
+        cards=table.nic.count,
+        nodes=table.nodes,
+        routers=table.routers,
+        spines=table.spines,
+        local=table.local,
+        between=table.between,
+        radix=table.radix,
+        latency=card.latency + table.hop if table.latency is None else table.latency,
+        hop=table.hop,
+        long=table.long,
+        routing=table.routing,
+        reduction=_reduction(table.reduction),
+    )
+
+
+def _card(nic: NicTable, links: Links) -> Link:
+    """Return the class of a network card with its own values, where it gives them."""
+    return _revised(links[nic.link], bandwidth=nic.bandwidth, efficiency=nic.efficiency)
+
+
 def slice_of(pod: TorusTable, dims: tuple[int, ...], links: Links) -> Torus:
     """Return the slice of shape ``dims`` of the pod that the table describes."""
     link = _revised(links[pod.link], bandwidth=pod.bandwidth, latency=pod.latency)
-    return torus(dims, link, pod.cube, each_side=pod.each_side)
+    return torus(dims, link, pod.cube, each_side=pod.each_side, wrap=pod.wrap)
 
 
 def _host(table: HostTable, links: Links) -> Host:
@@ -122,6 +168,17 @@ def _latency(node: NodeTable, link: Link) -> float:
 
 def _reduction(name: str | None) -> str | None:
     return None if name == "none" else name
+
+
+def _on_chip(node: NodeTable, wire: Link) -> ScaleUp:
+    """Return the network on a chip; a memory controller is as fast as a wire, if nobody says."""
+    memory = _revised(replace(wire, name="memory", kind="memory"), bandwidth=node.memory_bandwidth)
+    if node.kind == "noc-ring":
+        return ring(node.chips, wire, node.memories, memory)
+    if node.kind == "noc-crossbar":
+        return crossbar(node.chips, wire, node.memories, memory)
+    columns = node.columns or squarest(node.chips, 2)[-1]
+    return mesh(columns, node.chips // columns, wire, node.memories, memory)
 
 
 def _graph(node: NodeTable, links: Links) -> ScaleUp:

@@ -15,8 +15,9 @@ A node and a fabric in a few lines::
     hop = "450 ns"
     tiers = [{name = "leaf", nodes = 32}, {name = "spine"}]
 
-Instead of ``[fabric]`` there may be a ``[torus]`` of chips (``kind = "torus"``). A network that is
-none of these is drawn by hand: ``kind = "graph"`` and its cables::
+Instead of ``[fabric]`` there may be a ``[dragonfly]`` between nodes, or a ``[torus]`` of chips
+(``kind = "torus"``). A network that is none of these is drawn by hand: ``kind = "graph"`` and its
+cables::
 
     [node]
     kind = "graph"
@@ -41,6 +42,9 @@ NodeKind = Literal[
     "nvl72",
     "full-mesh",
     "torus",
+    "noc-mesh",
+    "noc-ring",
+    "noc-crossbar",
     "graph",
 ]
 Routing = Literal["hash", "modulo"]
@@ -96,6 +100,9 @@ class NodeTable:
     reduction: Literal["nvls", "none"] | None = None
     host: HostTable | None = None
     cables: tuple[CableTable, ...] = ()
+    columns: int | None = None
+    memories: int = 0
+    memory_bandwidth: Rate | None = None
     power: Watts | None = None
     price: Dollars | None = None
 
@@ -104,14 +111,16 @@ class NodeTable:
 
 @dataclass(frozen=True, slots=True)
 class NicTable:
-    """``[fabric.nic]``: ``count`` network cards per node, each split over ``planes`` ports.
+    """``nic`` of a fabric: ``count`` network cards per node.
 
-    ``bandwidth`` and ``efficiency`` replace those of the class ``link``.
+    Each is split over ``planes`` trees that share no switch, and in each of them over ``tors``
+    leaves. ``bandwidth`` and ``efficiency`` replace those of the class ``link``.
     """
 
     link: str
     count: int
     planes: int = 1
+    tors: int = 1
     bandwidth: LinkRate | None = None
     efficiency: Ratio | None = None
 
@@ -139,7 +148,8 @@ class FabricTable:
     """``[fabric]``: cards and switches between the nodes.
 
     ``hop`` is the latency of a switch with its cable, ``latency`` one way through a leaf (left
-    out: the card's and one hop). ``rails``: card r of every node goes to leaf r. ``reduction`` is
+    out: the card's and one hop). ``rails``: card r of every node goes to leaf r; ``rail_only``: the
+    rails share no switch at all. ``reduction`` is
     ``sharp`` if the switches add. ``published`` is the largest number of chips that the source
     describes; more is extrapolated, with a warning. ``limit`` is one that cannot be passed.
     """
@@ -149,6 +159,36 @@ class FabricTable:
     hop: Seconds
     latency: Seconds | None = None
     rails: bool = False
+    rail_only: bool = False
+    routing: Routing = "hash"
+    reduction: Literal["sharp", "none"] = "none"
+    published: int | None = None
+    limit: int | None = None
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
+class DragonflyTable:
+    """``[dragonfly]``: groups of ``nodes`` nodes, every group joined to every other.
+
+    ``routers`` of a group carry the cards; ``spines`` join them in a dragonfly+, without they are
+    joined all to all, by ``local`` cables to a pair. ``between`` cables join two groups. ``radix``
+    are the ports of a router at a card's rate. ``latency`` is one way through one router (left
+    out: the card's and one hop), ``hop`` that of one more in the group, ``long`` across to another
+    group. The rest is as in ``[fabric]``.
+    """
+
+    nic: NicTable
+    nodes: int
+    routers: int
+    hop: Seconds
+    long: Seconds
+    spines: int = 0
+    local: int = 1
+    between: int = 1
+    radix: int = 64
+    latency: Seconds | None = None
     routing: Routing = "hash"
     reduction: Literal["sharp", "none"] = "none"
     published: int | None = None
@@ -161,14 +201,16 @@ class FabricTable:
 class TorusTable:
     """``[torus]``: ``link`` is one of a chip's links, ``limit`` the chips of the whole pod.
 
-    ``dimensions`` is 2 or 3. A slice wraps around if all its sides are multiples of ``cube``;
-    with ``each_side`` every such side wraps by itself.
+    ``dimensions`` is 2 or 3. A slice wraps around if all its sides are multiples of ``cube`` (as
+    optical switches join cubes); with ``each_side`` every such side wraps by itself; ``wrap =
+    false`` is a mesh, whatever its sides.
     """
 
     link: str
     dimensions: int
-    cube: int
     limit: int
+    cube: int = 1
+    wrap: bool = True
     each_side: bool = False
     bandwidth: LinkRate | None = None
     latency: Seconds | None = None
@@ -186,6 +228,7 @@ class SystemTable:
     library: Library
     node: NodeTable
     fabric: FabricTable | None = None
+    dragonfly: DragonflyTable | None = None
     torus: TorusTable | None = None
     chips: int | None = None
     chip_hour_price: Dollars | None = None

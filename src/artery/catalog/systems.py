@@ -137,8 +137,9 @@ def _link_names(table: SystemTable) -> set[str]:
     found = {table.node.link, *(cable.link for cable in table.node.cables)}
     if table.node.host is not None:
         found.add(table.node.host.link)
-    if table.fabric is not None:
-        found.add(table.fabric.nic.link)
+    for fabric in (table.fabric, table.dragonfly):
+        if fabric is not None:
+            found.add(fabric.nic.link)
     if table.torus is not None:
         found.add(table.torus.link)
     return {name for name in found if name is not None}

@@ -20,6 +20,10 @@ from artery.core.system import Tier
 Ints = NDArray[np.int64]
 
 
+CHOOSING = ("group", "dragonfly")
+"""Tiers with several ways across them: parallel cables, spines, cables between two groups."""
+
+
 class RouterPortsError(ValueError):
     """A router would need more ports than it has."""
 
@@ -87,7 +91,7 @@ def check_ports(fabric: Dragonfly, nodes: int) -> None:
 
 
 def dragonfly_tiers(fabric: Dragonfly, chips_per_node: int, chips: int) -> tuple[Tier, ...]:
-    """Return router, group and system as tiers.
+    """Return router (if it takes all cards of its nodes), group and system as tiers.
 
     One chip's share of its node's cards is what it sends; in the group no more than its share of a
     router's cables there under uniform traffic (one in ``routers`` goes to each), beyond it no more
@@ -101,14 +105,27 @@ def dragonfly_tiers(fabric: Dragonfly, chips_per_node: int, chips: int) -> tuple
     rate = fabric.card.bandwidth
     across = (fabric.groups(nodes) - 1) * fabric.between * rate / (fabric.nodes * chips_per_node)
     way = fabric.hop if not fabric.spines else 2 * fabric.hop
-    sizes = (
-        ("group", fabric.nodes * chips_per_node, inside, fabric.latency + way),
-        ("dragonfly", chips, min(inside, across), fabric.latency + 2 * fabric.hop + fabric.long),
-    )
+    sizes = [
+        ("group", fabric.nodes, inside, fabric.latency + way),
+        ("dragonfly", nodes, min(inside, across), fabric.latency + 2 * fabric.hop + fabric.long),
+    ]
+    if fabric.endpoints % fabric.cards == 0:
+        sizes.insert(0, ("router", fabric.endpoints // fabric.cards, share, fabric.latency))
+    below = [0, *(size for _, size, _, _ in sizes)]
     return tuple(
-        Tier(name, size, "switch", fabric.card, rate, burst, burst, latency, fabric.reduction)
-        for name, size, rate, latency in sizes
-        if name == "group" or nodes > fabric.nodes
+        Tier(
+            name=name,
+            chips=chips if name == "dragonfly" else size * chips_per_node,
+            kind="switch",
+            link=fabric.card,
+            bandwidth=bandwidth,
+            burst=burst,
+            pair=burst,
+            latency=latency,
+            reduction=fabric.reduction,
+        )
+        for inner, (name, size, bandwidth, latency) in zip(below, sizes, strict=False)
+        if nodes > inner
     )
 
 

@@ -34,11 +34,15 @@ class Torus:
         return prod(self.dims)
 
 
-def torus(dims: tuple[int, ...], link: Link, cube: int, *, each_side: bool = False) -> Torus:
+def torus(
+    dims: tuple[int, ...], link: Link, cube: int, *, each_side: bool = False, wrap: bool = True
+) -> Torus:
     """Return the slice of shape ``dims``, wrapped if all of them are multiples of ``cube``.
 
-    With ``each_side`` every side that is a multiple wraps by itself.
+    With ``each_side`` every side that is a multiple wraps by itself, without ``wrap`` none does.
     """
+    if not wrap:
+        return Torus(dims, link, (False,) * len(dims))
     whole = tuple(size % cube == 0 for size in dims)
     return Torus(dims, link, whole if each_side else (all(whole),) * len(dims))
 

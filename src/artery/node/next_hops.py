@@ -116,7 +116,8 @@ def _table(
         distance[where, tail[arc]] = level
         through = np.minimum(width[arc], widest[where, head[arc]])
         np.maximum.at(widest, (where, tail[arc]), through)
-    order = np.argsort(tail, kind="stable")
+    # By cable, not by arc: the first choice then keeps to the first dimension of a mesh.
+    order = np.lexsort((np.arange(len(tail)) % max(len(tail) // 2, 1), tail))
     closer = distance[:, head[order]] == distance[:, tail[order]] - 1
     through = np.minimum(width[order][None, :], widest[:, head[order]])
     best = through >= widest[:, tail[order]]

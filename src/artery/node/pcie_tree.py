@@ -71,9 +71,7 @@ def _spread(layout: Layout, below: range, above: range, link: Link) -> None:
 def _between_sockets(host: Host) -> Link:
     """Return the link between two sockets, as fast as PCIe if nobody says."""
     bandwidth = host.socket_bandwidth or host.link.bandwidth
-    return replace(
-        host.link, name="socket-link", kind="socket", bandwidth=bandwidth, latency=0.0
-    )
+    return replace(host.link, name="socket-link", kind="socket", bandwidth=bandwidth, latency=0.0)
 
 
 def pcie_tree(chips: int, host: Host, latency: float) -> ScaleUp:
