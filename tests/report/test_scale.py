@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
+import jsonschema
 import pytest
 from rich.cells import cell_len
 
 from artery.answers.scale import ScaleAnswer, ScalePoint
 from artery.cloud.failures import RSC_1
+from artery.report.json import document
 from artery.report.scale import scale_drawing, scale_payload
 from artery.report.terminal import draw
 from artery.report.words import Language
@@ -93,3 +97,10 @@ def test_a_point_without_a_plan_has_nulls_and_a_reason() -> None:
     assert lost["step_time_s"] is None
     assert lost["fits"] is None
     assert lost["reason"] == "no legal plan"
+
+
+def test_a_point_without_a_plan_keeps_to_the_schema() -> None:
+    known = json.loads(files("artery.report").joinpath("schemas/scale.json").read_text("utf-8"))
+    entry = known["properties"]["points"]["items"]
+    for found in json.loads(document("scale", scale_payload(answer(), {})))["points"]:
+        jsonschema.validate(found, entry)
