@@ -36,6 +36,22 @@ def test_flags_replace_what_a_saved_plan_says(saved: str) -> None:
     assert (asked.options["tp"], asked.options["dp"], asked.options["pp"]) == (2, 8, 4)
 
 
+@pytest.mark.parametrize("flags", [{"tp": 2}, {"pp": 2}, {"cp": 2}, {"micro_batch": 2}])
+def test_the_saved_data_parallel_degree_follows_the_others(
+    saved: str, flags: dict[str, object]
+) -> None:
+    asked = request(None, None, saved, flags)
+    assert ("dp" in asked.options) == ("micro_batch" in flags)
+    assert "dp" not in request(None, "other:64", saved, {}).options
+    assert request(None, "other:64", saved, {"dp": 2}).options["dp"] == 2
+
+
+def test_what_is_typed_beside_a_saved_plan_is_typed_again(saved: str) -> None:
+    assert request(None, None, saved, {"tp": 2}).typed() == f"--from {saved} --tp 2"
+    assert request(None, "s:8", saved, {}).typed() == f"--from {saved} --on s:8"
+    assert request("m", "s", saved, {"tp": 2}).typed().startswith("m --on s --tp 2 --pp 4")
+
+
 @pytest.mark.parametrize(("model", "on", "missing"), [(None, "s", "MODEL"), ("m", None, "--on")])
 def test_a_model_and_a_system_are_needed(model: str | None, on: str | None, missing: str) -> None:
     with pytest.raises(UsageError, match=missing):

@@ -84,6 +84,14 @@ def test_the_next_commands_open_the_largest_part_that_is_not_compute() -> None:
     assert f"artery explain {ASKED} step.tp" in text(factories.answer())
 
 
+def test_scale_is_not_offered_for_a_saved_plan_which_it_does_not_take() -> None:
+    out = io.StringIO()
+    draw(plan_drawing(factories.answer(), "en", "--from plan.json"), file=out, width=80)
+    assert "artery plan --from plan.json --json" in out.getvalue()
+    assert "artery scale" not in out.getvalue()
+    assert f"artery scale {ASKED}" in text(factories.answer())
+
+
 def test_on_a_terminal_the_groups_have_their_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("FORCE_COLOR", "1")

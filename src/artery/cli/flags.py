@@ -166,12 +166,16 @@ def from_option(command: _Command) -> _Command:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked. ``options`` are keyword arguments of ``artery.plan``."""
+    """What was asked. ``options`` are keyword arguments of ``artery.plan``.
+
+    If a ``saved`` plan is asked again, ``words`` are what was typed beside it.
+    """
 
     model: str
     on: str
     options: Mapping[str, Any]
     saved: str | None = None
+    words: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return the request as a JSON document keeps it."""
@@ -180,17 +184,17 @@ class Request:
     def typed(self) -> str:
         """Return ``MODEL --on SYSTEM`` and the flags that change the plan, as to be typed."""
         if self.saved is not None:
-            return shlex.join(["--from", self.saved])
-        words = [self.model, "--on", self.on]
-        for name, value in self.options.items():
-            words += _spelled(name, value)
-        return shlex.join(words)
+            return shlex.join(["--from", self.saved, *self.words])
+        return shlex.join([self.model, "--on", self.on, *_all_spelled(self.options)])
 
 
 def request(
     model: str | None, on: str | None, saved: str | None, flags: Mapping[str, object]
 ) -> Request:
     """Return what was asked: the flags given, on top of those of a saved plan.
+
+    The saved data-parallel degree follows from the others and the chips: it is left out if one of
+    them is given anew.
 
     Raises:
         UsageError: neither a model with a system nor a saved plan is given.
@@ -207,11 +211,22 @@ def request(
     from artery.answers.saved import read_plan
 
     former = read_plan(saved)
-    return Request(model or former.model, on or former.on, {**former.options, **given}, saved)
+    options = dict(former.options)
+    if on is not None or given.keys() & {"tp", "pp", "cp"}:
+        options.pop("dp", None)
+    asked = {**options, **given}
+    if model is not None:
+        return Request(model, on or former.on, asked)
+    words = (["--on", on] if on is not None else []) + _all_spelled(given)
+    return Request(former.model, on or former.on, asked, saved, tuple(words))
 
 
 _NOT_TYPED: Final = ("tokens", "top")
 """Options that a next command does not need."""
+
+
+def _all_spelled(options: Mapping[str, object]) -> list[str]:
+    return [word for name, value in options.items() for word in _spelled(name, value)]
 
 
 def _spelled(name: str, value: object) -> list[str]:

@@ -221,8 +221,9 @@ def _alternatives(plans: tuple[PlanResult, ...], words: Words) -> RenderableType
 def _next(result: PlanResult, asked: str) -> list[str]:
     parts = by_part(result.time.root, PARTS)
     largest = max((part for part in parts if part != "compute"), key=parts.__getitem__)
+    scale = [] if asked.startswith("--from ") else [f"artery scale {asked}"]
     return [
         f"artery explain {asked} step.{largest}",
-        f"artery scale {asked}",
+        *scale,  # it prices other counts of chips, so that it takes no saved plan
         f"artery plan {asked} --json",
     ]
