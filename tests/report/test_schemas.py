@@ -25,6 +25,7 @@ CALLS = [
     ["catalog", "list", "chips"],
     ["catalog", "show", "h100-sxm"],
     ["fabric", "design", "--chips", "16384"],
+    ["fabric", "export", "dgx-h100:64", "--to", "slurm"],
     ["fabric", "design", "--chips", "9", "--rails", "1", "--port", "100G", "--radix", "7"],
     ["doctor"],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],

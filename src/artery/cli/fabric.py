@@ -155,3 +155,40 @@ def diff(*, file: str, other: str, as_json: bool, lang: Language, out: str) -> N
         write_whole(out, document("fabric", diff_payload(answer)))
     else:
         deliver(diff_drawing(answer, lang), out)
+
+
+@command.command("export")
+@click.argument("system", metavar="SYSTEM")
+@click.option(
+    "--to",
+    type=click.Choice(["slurm", "dot", "htsim", "csv"]),
+    required=True,
+    help="topology.conf, Graphviz, a topology of csg-htsim, or a cable plan.",
+)
+@shared_options
+def export(*, system: str, to: str, as_json: bool, lang: Language, out: str) -> None:
+    """Write the network of a system for another tool; with -o the file is written whole.
+
+    \b
+    Examples:
+      artery fabric export dgx-h100:256 --to slurm -o topology.conf
+      artery fabric export dgx-h100:512 --to csv -o cables.csv
+      artery fabric export rail-clos-h100:8192 --to htsim -o clos.topo
+      artery fabric export dgx-a100:64 --to dot
+
+    SYSTEM is a name of the catalog with :CHIPS, or a file, as for artery plan.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.fabric_export import fabric_export
+    from artery.report.files import write_whole
+    from artery.report.json import document
+
+    del lang  # the files have no words
+    answer = fabric_export(system, to)
+    for warning in answer.warnings:
+        click.echo(warning, err=True)
+    if as_json:
+        keys = ("system", "to", "text", "warnings")
+        values = {key: getattr(answer, key) for key in keys}
+        write_whole(out, document("fabric", {"answer": "export", **values}))
+    else:
+        write_whole(out, answer.text)

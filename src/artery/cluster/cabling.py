@@ -123,6 +123,12 @@ class Network:
         }
         return _components(inside, links)
 
+    def joined(self, tier: int) -> list[set[str]]:
+        """The parts that the hosts and the switches up to ``tier`` fall into."""
+        inside = {one for one in self.devices if self.tier.get(one, 0) <= tier}
+        links = {one: [near for near in self.links[one] if near in inside] for one in inside}
+        return _components(inside, links)
+
     def shown(self, end: End) -> str:
         """An end as people write it: ``leaf03[17]``, ``node001 mlx5_0``."""
         name = self.name(end.device)

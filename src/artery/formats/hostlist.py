@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Final
 
@@ -63,3 +64,37 @@ def _numbers(piece: str, whole: str, room: int) -> list[str]:
 def _wrong(text: str, rule: str) -> InputError:
     found = text if len(text) <= 60 else f"{text[:57]}..."
     return InputError(Problem(found=f'"{found}"', rule=rule, fix='for example "node[001-128]"'))
+
+
+def compress(names: Iterable[str]) -> str:
+    """Return names as a host list, runs of numbers of one width put together.
+
+    >>> compress(["node01", "node02", "node03", "login", "node7"])
+    'login,node[01-03],node7'
+    """
+    numbers: dict[tuple[str, int], list[int]] = {}
+    plain: list[str] = []
+    for name in names:
+        found = re.fullmatch(r"(.*?)([0-9]{1,18})", name)
+        if found is None:
+            plain.append(name)
+        else:
+            numbers.setdefault((found[1], len(found[2])), []).append(int(found[2]))
+    parts = plain
+    for (prefix, width), values in sorted(numbers.items()):
+        runs = [
+            f"{first:0{width}d}" if first == last else f"{first:0{width}d}-{last:0{width}d}"
+            for first, last in _runs(sorted(set(values)))
+        ]
+        single = len(runs) == 1 and "-" not in runs[0]
+        parts.append(prefix + (runs[0] if single else f"[{','.join(runs)}]"))
+    return ",".join(parts)
+
+
+def _runs(values: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield first and last of every run of consecutive numbers."""
+    start = values[0]
+    for one, following in zip(values, [*values[1:], None], strict=True):
+        if following != one + 1:
+            yield start, one
+            start = following if following is not None else one
