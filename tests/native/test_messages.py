@@ -194,6 +194,7 @@ def test_the_twin_agrees_to_the_picosecond(monkeypatch: pytest.MonkeyPatch) -> N
             int(random.choice([0, 1000, 50_000, 65_536])),
             int(random.integers(1, 9)),
             int(random.choice([0, 4096, WHOLE])),
+            int(random.integers(1, 6)),
         )
         one = messages(work, transport)
         same(one, twin(work, transport))

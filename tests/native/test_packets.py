@@ -209,7 +209,7 @@ def test_endless_queues_are_the_message_engine(monkeypatch: pytest.MonkeyPatch) 
         links = replace(work.links, latency=work.links.latency + 1)
         work = work._replace(transfers=transfers, links=links)
         rules = replace(random_rules(random), control="none", fair=False, mark=0)
-        one = messages(work, Transport(rules.unit, rules.window, rules.packet))
+        one = messages(work, Transport(rules.unit, rules.window, rules.packet, 1))
         other = packets(work, rules)
         for name in ("sent", "delivered", "opened", "bytes"):
             assert np.array_equal(getattr(one, name), getattr(other, name)), name

@@ -22,17 +22,22 @@ struct run {
     struct work *w;
     struct state *links;
     struct heap heap;
-    int64_t segment, window, packet, done;
+    int64_t segment, window, packet, least, done;
     char *slots;
     int32_t *slot_of;
     int32_t unused, slot_count, slot_room;
     int failed; /* out of memory */
 };
 
+static int64_t segments(const struct run *r, int64_t t)
+{
+    return r->segment ? pieces(r->w, cut(r->w, r->segment, r->least, t), t) : 1;
+}
+
 static void push(struct run *r, int64_t time, int64_t order)
 {
     struct event e = departure(r->w, time, order);
-    e.bytes = piece_bytes(r->w, r->segment, order);
+    e.bytes = piece_bytes(r->w, cut(r->w, r->segment, r->least, order >> 32), order);
     r->failed |= !heap_push(&r->heap, &e);
 }
 
@@ -70,7 +75,7 @@ static void slot_take(struct run *r, int64_t t, int64_t count)
 static void begin(void *run, int64_t t, int64_t time)
 {
     struct run *r = run;
-    const int64_t count = pieces(r->w, r->segment, t);
+    const int64_t count = segments(r, t);
     if (count > 1)
         slot_take(r, t, count);
     push(r, time, t << 32);
@@ -104,7 +109,7 @@ static void send_next(struct run *r, int64_t t, int64_t j, int64_t time)
 {
     const int64_t next = j + 1;
     struct slot *s = slot_at(r, r->slot_of[t]);
-    if (next == pieces(r->w, r->segment, t)) {
+    if (next == segments(r, t)) {
         finish_sent(r, t, time);
         return;
     }
@@ -167,7 +172,7 @@ static int64_t serve(struct run *r, struct event *e)
 static void complete(struct run *r, const struct event *e)
 {
     const int64_t t = e->order >> 32;
-    if (pieces(r->w, r->segment, t) == 1) {
+    if (segments(r, t) == 1) {
         finish_delivered(r, t, e->tail);
         return;
     }
@@ -208,7 +213,7 @@ static void play(struct run *r)
             heap_pop(&r->heap);
         fetch(r);
         const int64_t t = e.order >> 32;
-        if (leaves && pieces(r->w, r->segment, t) > 1)
+        if (leaves && segments(r, t) > 1)
             send_next(r, t, e.order & INT32_MAX, sent);
         else if (leaves)
             finish_sent(r, t, sent);
@@ -234,12 +239,13 @@ static int prepare(struct run *r)
     return !r->failed;
 }
 
-/* Play `w` with segments of `segment` bytes (0: whole messages), at most `window` of them
-   unacknowledged, and switches that pass on after `packet` bytes. Return 0, or 1 where memory
-   does not suffice. */
-int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t packet)
+/* Play `w` with segments of `segment` bytes (0: whole messages), `least` or more to a message, at
+   most `window` of them unacknowledged, and switches that pass on after `packet` bytes. Return 0,
+   or 1 where memory does not suffice. */
+int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t packet, int64_t least)
 {
-    struct run r = {.w = w, .segment = segment, .window = window, .packet = packet, .unused = -1};
+    struct run r = {.w = w, .segment = segment, .window = window, .packet = packet,
+                    .least = least, .unused = -1};
     w->makespan = w->events = 0;
     if (prepare(&r))
         play(&r);

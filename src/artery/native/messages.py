@@ -31,23 +31,29 @@ from artery.native.work import Marshalled, Played, Work, check, duration
 
 WHOLE: Final = 2**63 - 1
 """``packet`` of a switch that stores a whole segment before it passes it on."""
+PACKET: Final = 4096
+"""Bytes: no message is cut finer than this; the packets of InfiniBand and RoCE are no larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How messages are sent: ``segment`` bytes (0: whole), ``window`` segments, ``packet`` bytes.
+    """How messages are sent.
 
-    ``segment`` times ``window`` is the transport's window in bytes: it decides how much of a
-    message can stand in queues, and so how messages on one link share it.
+    A message is cut into segments of ``segment`` bytes (0: not at all), into ``least`` of them
+    or more as long as they have 4096 bytes. ``window`` segments may be unacknowledged; a switch
+    passes on after ``packet`` bytes. ``segment`` times ``window`` is the transport's window in
+    bytes: it decides how much of a message can stand in queues, and so how messages on one link
+    share it. A message in one piece holds others up as its packets would not: ``least``.
     """
 
-    segment: int = 65_536
-    window: int = 8
+    segment: int = 32_768
+    window: int = 16
     packet: int = 0
+    least: int = 4
 
     def __post_init__(self) -> None:
-        if self.segment < 0 or self.window < 1 or self.packet < 0:
-            raise UsageError(f"transport: {self}, must not be negative, the window at least 1")
+        if self.segment < 0 or self.window < 1 or self.packet < 0 or self.least < 1:
+            raise UsageError(f"transport: {self}, window and least at least 1, none negative")
 
 
 def messages(work: Work, transport: Transport, *, times: bool = True) -> Played:
@@ -66,6 +72,7 @@ def messages(work: Work, transport: Transport, *, times: bool = True) -> Played:
         c_int64(transport.segment),
         c_int64(transport.window),
         c_int64(transport.packet),
+        c_int64(transport.least),
     )
     if failed:
         raise MemoryError("the message engine ran out of memory")
@@ -98,7 +105,7 @@ class _Run:
     def __init__(self, work: Work, transport: Transport) -> None:
         links, transfers, _ = work
         self.segment, self.window = transport.segment, transport.window
-        self.packet = transport.packet
+        self.packet, self.least = transport.packet, transport.least
         passed_on = 0 if transport.packet == WHOLE else transport.packet
         self.first = [duration(passed_on, rate) for rate in links.rate.tolist()]
         self.rate, self.latency = links.rate.tolist(), links.latency.tolist()
@@ -123,14 +130,23 @@ class _Run:
             self.slots[t] = _Slot(count, [-1] * self.window)
         self.push(time, t, 0)
 
-    def segments(self, t: int) -> int:
+    def cut(self, t: int) -> int:
+        """Return the bytes of a segment of transfer ``t``, 0: the whole."""
         size: int = self.size[t]
-        return -(-size // self.segment) if 0 < self.segment < size else 1
+        if not self.segment or size >= self.segment * self.least:
+            return self.segment
+        return max(-(-size // self.least), min(self.segment, PACKET))
+
+    def segments(self, t: int) -> int:
+        """Return how many segments transfer ``t`` has."""
+        size, segment = self.size[t], self.cut(t)
+        return -(-size // segment) if 0 < segment < size else 1
 
     def push(self, time: int, t: int, j: int) -> None:
         """Segment ``j`` of transfer ``t`` reaches its source's port at ``time``."""
-        left = self.size[t] - j * self.segment
-        size = self.segment if self.segment and left > self.segment else left
+        segment = self.cut(t)
+        left = self.size[t] - j * segment
+        size = segment if 0 < segment < left else left
         path = self.path[t] + (j % self.spread[t] if self.spread else 0)
         at, end = self.start[path], self.start[path + 1]
         heappush(self.heap, (time, t << 32 | j, time, size, at, 0, end - at))

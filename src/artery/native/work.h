@@ -84,13 +84,22 @@ static inline int choose(const struct work *w, struct event *e)
     return 0;
 }
 
+/* The bytes of a segment of transfer `t`: `segment` (0: the whole), less where that would cut it
+   into fewer than `least`, but for a packet of 4096. */
+static inline int64_t cut(const struct work *w, int64_t segment, int64_t least, int64_t t)
+{
+    const int64_t size = w->size[t];
+    if (!segment || size >= segment * least)
+        return segment;
+    const int64_t part = (size + least - 1) / least, packet = segment < 4096 ? segment : 4096;
+    return part > packet ? part : packet;
+}
+
 /* How many segments of `segment` bytes (0: any) transfer `t` has. */
 static inline int64_t pieces(const struct work *w, int64_t segment, int64_t t)
 {
-    if (!segment)
-        return 1;
     const int64_t size = w->size[t];
-    return size > segment ? (size + segment - 1) / segment : 1;
+    return segment && size > segment ? (size + segment - 1) / segment : 1;
 }
 
 static inline int64_t piece_bytes(const struct work *w, int64_t segment, int64_t order)
