@@ -35,10 +35,11 @@ def grouped(collective: Collective, ranks: int) -> Schedule:  # noqa: ARG001
 
 
 def _windowed(name: str, ranks: int, window: int) -> Schedule:
-    rank = np.arange(ranks)[:, None]
+    rank = np.arange(ranks)
 
     def step(k: int) -> Step:
-        distance = np.arange(k * window + 1, min((k + 1) * window, ranks - 1) + 1)
+        # By distance, so that no rank is sent to by all others first.
+        distance = np.arange(k * window + 1, min((k + 1) * window, ranks - 1) + 1)[:, None]
         target = (rank + distance) % ranks
         return transfers(rank, target, rank * ranks + target)
 

@@ -43,7 +43,7 @@ def rail_aligned(collective: Collective, ranks: int, *, per_node: int) -> Schedu
 def _inside(per_node: int, nodes: int) -> tuple[Steps, int]:
     """Return the step in which a rank hands on, inside its node, blocks of all other rails."""
     ranks = per_node * nodes
-    node, place, rail, far = np.ogrid[:nodes, :per_node, 1:per_node, :nodes]
+    rail, node, place, far = np.ogrid[1:per_node, :nodes, :per_node, :nodes]
     target = (place + rail) % per_node
     source = node * per_node + place
 
@@ -57,7 +57,7 @@ def _inside(per_node: int, nodes: int) -> tuple[Steps, int]:
 def _across(per_node: int, nodes: int) -> tuple[Steps, int]:
     """Return the step in which a rank sends along its rail what its whole node has for it."""
     ranks = per_node * nodes
-    node, rail, away, place = np.ogrid[:nodes, :per_node, 1:nodes, :per_node]
+    away, node, rail, place = np.ogrid[1:nodes, :nodes, :per_node, :per_node]
     target = (node + away) % nodes * per_node + rail
 
     return once(

@@ -74,8 +74,9 @@ def ring_orders(ranks: int, channels: int, per_node: int) -> Ints:
     """Return the ranks in ring order, one row per channel.
 
     Ring c enters the first node at its c-th rank and leaves it at the one before; the next node
-    is passed the other way round, so that rings change nodes on one rail (NCCL alternates rings
-    for the same reason, ``src/graph/connect.cc``). The last node may be part-filled.
+    is passed the other way round, so that rings change nodes on one rail, but for the way back
+    from the last of an odd number of nodes (NCCL alternates rings for the same reason,
+    ``src/graph/connect.cc``). The last node may be part-filled.
     """
     rank = np.arange(ranks)
     node, place = np.divmod(rank, per_node)

@@ -8,6 +8,7 @@ import numpy as np
 
 from artery.collective.arrays import Ints
 from artery.core.schedule import Schedule
+from artery.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,46 +20,68 @@ class Messages:
     size: Ints
 
 
-def cuts(schedule: Schedule) -> int:
-    """Return into how many chunks one rank's buffer is cut.
+def chunk_bytes(schedule: Schedule, size: int | Ints, first: Ints, count: Ints) -> Ints:
+    """Return the bytes of ``count`` chunks from ``first`` on.
 
-    All of them, except that in all-to-all and send/receive every rank numbers its own.
+    ``size`` is the bytes of a buffer, which is cut so that all chunks together are the buffer,
+    exactly: c chunks have size//c bytes and one more in the first size%c. For all-to-all it may
+    be a matrix instead, what each rank sends to each (int64[ranks, ranks]), as experts with
+    unequal load do.
     """
-    if schedule.collective in {"alltoall", "sendrecv"}:
-        return schedule.chunks // schedule.ranks
-    return schedule.chunks
+    parts = _parts(schedule, size)
+    return parts.before(first + count) - parts.before(first)
 
 
-def chunk_bytes(schedule: Schedule, size: int, first: Ints, count: Ints) -> Ints:
-    """Return the bytes of ``count`` chunks from ``first`` on, of a buffer of ``size`` bytes.
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Buffers one behind the other, each cut into ``cuts`` chunks: where they begin and end."""
 
-    A buffer cut into c chunks has size//c bytes in each and one more in the first size%c, so
-    that all chunks together are the buffer, exactly.
-    """
-    parts = cuts(schedule)
-    return _before(first + count, parts, size) - _before(first, parts, size)
+    cuts: int
+    begin: int | Ints
+    size: int | Ints
+
+    def before(self, chunk: Ints) -> Ints:
+        """Return the bytes of all chunks before ``chunk``."""
+        buffer, place = np.divmod(chunk, self.cuts)
+        if isinstance(self.size, int):
+            whole, extra = divmod(self.size, self.cuts)
+            return np.asarray(buffer * self.begin + place * whole + np.minimum(place, extra))
+        wholes, extras = np.divmod(self.size[buffer], self.cuts)
+        begin = np.asarray(self.begin)[buffer]
+        return np.asarray(begin + place * wholes + np.minimum(place, extras))
 
 
-def _before(chunk: Ints, parts: int, size: int) -> Ints:
-    """Return the bytes of all chunks before ``chunk``, over the buffers of all ranks."""
-    whole, extra = divmod(size, parts)
-    buffer, place = np.divmod(chunk, parts)
-    return np.asarray(buffer * size + place * whole + np.minimum(place, extra))
+def _parts(schedule: Schedule, size: int | Ints) -> _Parts:
+    if isinstance(size, int):
+        own = schedule.collective in {"alltoall", "sendrecv"}
+        return _Parts(schedule.chunks // (schedule.ranks if own else 1), size, size)
+    pairs = schedule.ranks**2
+    if schedule.collective != "alltoall" or size.shape != (schedule.ranks, schedule.ranks):
+        raise UsageError(
+            f"{schedule.collective} over {schedule.ranks} ranks takes no matrix of {size.shape};"
+            " all-to-all takes one of ranks by ranks"
+        )
+    flat = np.append(size.reshape(-1), 0)
+    return _Parts(schedule.chunks // pairs, np.cumsum(flat) - flat, flat)
 
 
-def messages(schedule: Schedule, k: int, size: int) -> Messages:
-    """Return the messages of step ``k`` of a collective on ``size`` bytes per rank.
+def messages(schedule: Schedule, k: int, size: int | Ints) -> Messages:
+    """Return the messages of step ``k`` of a collective.
 
-    ``size`` counts as in :class:`artery.core.pricing.Demand`. Transfers with the same source
-    and target are one message. Messages are sorted by source, then target.
+    ``size`` is the bytes per rank, counted as in :class:`artery.core.pricing.Demand`, or a
+    matrix (:func:`chunk_bytes`). Transfers with the same source and target are one message; the
+    order is that of the step.
     """
     step = schedule.step(k)
     sizes = chunk_bytes(schedule, size, step.first, step.count)
     key = step.source * (schedule.ranks + schedule.switches) + step.target
-    if not np.all(key[1:] > key[:-1]):
-        order = np.argsort(key, kind="stable")
-        key, sizes = key[order], sizes[order]
-        start = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
-        key, sizes = key[start], np.add.reduceat(sizes, start)
-    source, target = np.divmod(key, schedule.ranks + schedule.switches)
-    return Messages(source, target, sizes)
+    if np.all(key[1:] > key[:-1]):
+        return Messages(step.source, step.target, sizes)
+    unique, start, place = np.unique(key, return_index=True, return_inverse=True)
+    if len(unique) == len(key):
+        return Messages(step.source, step.target, sizes)
+    total = np.zeros(len(unique), np.int64)
+    np.add.at(total, place, sizes)
+    order = np.argsort(start)
+    at = start[order]
+    return Messages(step.source[at], step.target[at], total[order])
