@@ -70,7 +70,7 @@ def crossbar(cores: int, wire: Link, memories: int, memory: Link) -> ScaleUp:
 
 
 def _cores(cores: int, routers: int, wire: Link) -> tuple[Layout, range]:
-    """Return a layout with cores on their routers; half a hop's latency lies on each core's wire."""
+    """Return a layout with cores on their routers; a core's wire has half the latency of a hop."""
     layout = Layout(cores)
     found = layout.add("switch", ROUTER, routers)
     own = replace(wire, latency=wire.latency / 2)

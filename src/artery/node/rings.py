@@ -12,10 +12,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 
+from artery.core.link import Link
 from artery.node.paths import Paths
-from artery.node.scale_up import Layout
+from artery.node.scale_up import Layout, ScaleUp
+
+Cycle = tuple[int, ...]
+"""Chips in the order of a ring, closed from the last to the first."""
+
+EXACT, SEARCHED, STEPS = 8, 16, 20_000
+"""Chips up to which the most cycles are found, chips up to which some are looked for, and steps of
+that search. Assumed: nodes of point-to-point links have at most eight chips."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,17 @@ class Staging:
     """Transfers go through host memory of ``memory`` B/s (``None``: not the bottleneck)."""
 
     memory: float | None
+
+
+def narrowest_in_ring(layout: Layout) -> Link:
+    """Return the class of the cable that bounds the ring over all chips in rank order."""
+    paths = Paths(layout)
+    order = [*range(layout.chips), 0]
+    load = Counter(cable for hop in pairwise(order) for cable in pairwise(paths.between(*hop)))
+    one, other = min(load, key=lambda cable: paths.bandwidth(*cable) / load[cable])
+    return next(
+        layout.links[index] for near, far, index in layout.cables if {near, far} == {one, other}
+    )
 
 
 def rings_in_order(layout: Layout, staging: Staging | None = None) -> tuple[float, ...]:
@@ -56,60 +75,138 @@ def disjoint_rings(links: Mapping[tuple[int, int], int], group: int) -> int:
 
     ``links`` maps a pair of chips (lower first) to its number of links. A cycle through all
     chips gives two rings, one each way round, for a link carries both directions; two chips
-    form a ring on every link between them. Exact: all cycles are listed (2,520 at most for
-    eight chips) and packed by branch and bound.
+    form a ring on every link between them.
     """
     if group < 2:
         return 0
-    inside = tuple(sorted((pair, n) for pair, n in links.items() if max(pair) < group))
     if group == 2:
-        return sum(n for _, n in inside)
-    return 2 * _packed_cycles(inside, group)
+        return links.get((0, 1), 0)
+    return 2 * len(disjoint_cycles(links, group))
+
+
+def disjoint_cycles(links: Mapping[tuple[int, int], int], group: int) -> tuple[Cycle, ...]:
+    """Return cycles through the chips 0 … group-1 (3 or more) that use no link twice.
+
+    As many as there can be, up to eight chips: all cycles are listed (2,520 at most) and packed by
+    branch and bound. For more chips one cycle is searched after the other, with a limit.
+    """
+    inside = tuple(sorted((pair, n) for pair, n in links.items() if max(pair) < group))
+    return _packed_cycles(inside, group) if group <= EXACT else _found_cycles(dict(inside), group)
 
 
 @cache
-def _packed_cycles(links: tuple[tuple[tuple[int, int], int], ...], group: int) -> int:
+def _packed_cycles(links: tuple[tuple[tuple[int, int], int], ...], group: int) -> tuple[Cycle, ...]:
     """Return the largest number of Hamiltonian cycles that use no link twice."""
     free = dict(links)
     cycles = list(_cycles(free, group))
     bound = sum(free.values()) // group
+    best: list[Cycle] = []
 
-    def pack(first: int, found: int, best: int) -> int:
-        best = max(best, found)
-        if found + sum(free.values()) // group <= best:
-            return best
+    def pack(first: int, found: list[Cycle]) -> None:
+        nonlocal best
+        if len(found) > len(best):
+            best = found
         for index in range(first, len(cycles)):
-            cycle = cycles[index]
-            if any(free[edge] == 0 for edge in cycle):
+            if len(found) + sum(free.values()) // group <= len(best) or len(best) == bound:
+                return
+            edges = edges_of(cycles[index])
+            if any(free[edge] == 0 for edge in edges):
                 continue
-            for edge in cycle:
+            for edge in edges:
                 free[edge] -= 1
-            best = pack(index, found + 1, best)
-            for edge in cycle:
+            pack(index, [*found, cycles[index]])
+            for edge in edges:
                 free[edge] += 1
-            if best == bound:
-                return best
-        return best
 
-    return pack(0, 0, 0)
+    pack(0, [])
+    return tuple(best)
 
 
-def _cycles(links: Mapping[tuple[int, int], int], group: int) -> Iterator[list[tuple[int, int]]]:
-    """Yield every Hamiltonian cycle over 0 … group-1 (3 or more) as its edges, each once."""
+def _found_cycles(free: dict[tuple[int, int], int], group: int) -> tuple[Cycle, ...]:
+    """Return cycles found one after the other, until none is found within the limit."""
+    found: list[Cycle] = []
+    while (cycle := next(_cycles(free, group, STEPS), None)) is not None:
+        found.append(cycle)
+        for edge in edges_of(cycle):
+            free[edge] -= 1
+            if not free[edge]:
+                del free[edge]
+    return tuple(found)
+
+
+def edges_of(cycle: Cycle) -> list[tuple[int, int]]:
+    """Return the links of a cycle, lower chip first."""
+    return [(min(hop), max(hop)) for hop in pairwise([*cycle, cycle[0]])]
+
+
+def _cycles(
+    links: Mapping[tuple[int, int], int], group: int, limit: int | None = None
+) -> Iterator[Cycle]:
+    """Yield every Hamiltonian cycle over 0 … group-1 (3 or more), each once.
+
+    Chips with few neighbours come first; the search ends after ``limit`` steps, if given.
+    """
     near: dict[int, list[int]] = {chip: [] for chip in range(group)}
     for one, other in links:
         near[one].append(other)
         near[other].append(one)
-
-    def walk(path: list[int]) -> Iterator[list[int]]:
-        if len(path) == group:
-            # One direction is enough: keep the cycle whose second chip is below its last.
-            if 0 in near[path[-1]] and path[1] < path[-1]:
-                yield [*path, 0]
+    for others in near.values():
+        others.sort(key=lambda other: (len(near[other]), other))
+    path = [0]
+    ahead = [iter(near[0])]
+    for _ in count() if limit is None else range(limit):
+        if not ahead:
             return
-        for chip in near[path[-1]]:
-            if chip not in path:
-                yield from walk([*path, chip])
+        chip = next(ahead[-1], -1)
+        if chip < 0:
+            ahead.pop()
+            path.pop()
+        elif chip not in path:
+            path.append(chip)
+            ahead.append(iter(near[chip] if len(path) < group else ()))
+            # One direction is enough: keep the cycle whose second chip is below its last.
+            if len(path) == group and 0 in near[chip] and path[1] < chip:
+                yield tuple(path)
 
-    for closed in walk([0]):
-        yield [(min(hop), max(hop)) for hop in pairwise(closed)]
+
+def direct_links(domain: Layout | ScaleUp) -> tuple[dict[tuple[int, int], int], float]:
+    """Return the links between pairs of chips (lower first), and the B/s of one.
+
+    A cable counts as many links as the thinnest one goes into it whole.
+    """
+    total: Counter[tuple[int, int]] = Counter()
+    bandwidth: dict[tuple[int, int], float] = {}
+    for one, other, index in domain.cables:
+        if max(one, other) < domain.chips:
+            pair = (min(one, other), max(one, other))
+            bandwidth[pair] = bandwidth.get(pair, 0.0) + domain.links[index].bandwidth
+    lane = min(bandwidth.values(), default=0.0)
+    for pair, rate in bandwidth.items():
+        total[pair] = int(rate / lane * (1 + 1e-9))
+    return dict(total), lane
+
+
+def rings_on_links(domain: Layout) -> tuple[float, ...]:
+    """Return, at index ``g``, the B/s of all rings over chips 0 … g-1 on links of their own.
+
+    0 where direct links close no ring, or there are too many chips to search.
+    """
+    links, lane = direct_links(domain)
+    return tuple(
+        disjoint_rings(links, group) * lane if links and group <= SEARCHED else 0.0
+        for group in range(domain.chips + 1)
+    )
+
+
+def domain_rings(domain: ScaleUp, group: int) -> tuple[Cycle, ...]:
+    """Return the rings over chips 0 … group-1 that a library would run side by side.
+
+    Both ways round every cycle that has links of its own; where there is none, one in rank order.
+    """
+    links, _ = direct_links(domain)
+    if group > 2 and links and group <= SEARCHED:
+        found = disjoint_cycles(links, group)
+        if found:
+            back = tuple((cycle[0], *reversed(cycle[1:])) for cycle in found)
+            return (*found, *back)
+    return (tuple(range(group)),)
