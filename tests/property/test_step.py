@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -52,40 +52,67 @@ def space(workload: int, name: str) -> Plans:
     return enumerate_plans(WORKLOADS[workload], place, wanted)
 
 
+@dataclass(frozen=True)
+class Case:
+    """A plan of one of the spaces, by numbers, so that a failure prints in a line."""
+
+    model: int
+    system: str
+    index: int
+    framework: int
+
+    @property
+    def workload(self) -> Workload:
+        return WORKLOADS[self.model]
+
+    @property
+    def place(self) -> System:
+        return where(self.system)
+
+    @property
+    def profile(self) -> Profile:
+        return PROFILES[self.framework]
+
+    @property
+    def plan(self) -> Plan:
+        return space(self.model, self.system).row(self.index)
+
+    def priced(self, plan: Plan | None = None, place: System | None = None) -> Evaluation:
+        there = place or self.place
+        plans = [plan or self.plan]
+        return evaluate(
+            self.workload, there, plans, profile=self.profile, pricer=closed_form(there)
+        )
+
+
 @st.composite
-def situations(draw: st.DrawFn) -> tuple[Workload, System, Plan, Profile]:
-    workload = draw(st.integers(0, len(WORKLOADS) - 1))
+def cases(draw: st.DrawFn) -> Case:
+    model = draw(st.integers(0, len(WORKLOADS) - 1))
     name = draw(st.sampled_from(SYSTEMS))
-    plans = space(workload, name)
-    index = draw(st.integers(0, len(plans) - 1))
-    return WORKLOADS[workload], where(name), plans.row(index), draw(st.sampled_from(PROFILES))
+    index = draw(st.integers(0, len(space(model, name)) - 1))
+    return Case(model, name, index, draw(st.integers(0, len(PROFILES) - 1)))
 
 
-def priced(workload: Workload, place: System, plan: Plan, profile: Profile) -> Evaluation:
-    return evaluate(workload, place, [plan], profile=profile, pricer=closed_form(place))
-
-
-@given(situations())
-def test_parts_sum_and_none_is_negative(case: tuple[Workload, System, Plan, Profile]) -> None:
-    found = priced(*case)
+@given(cases())
+def test_parts_sum_and_none_is_negative(case: Case) -> None:
+    found = case.priced()
     assert sum(float(part[0]) for part in found.parts.values()) == pytest.approx(found.step[0])
     assert min(float(part[0]) for part in found.parts.values()) >= 0
     assert 0 < found.low[0] < found.step[0] < found.high[0]
 
 
-@given(situations())
-def test_nothing_beats_arithmetic_or_memory(case: tuple[Workload, System, Plan, Profile]) -> None:
-    workload, place, plan, _ = case
-    found = priced(*case)
+@given(cases())
+def test_nothing_beats_arithmetic_or_memory(case: Case) -> None:
+    found, plan, workload = case.priced(), case.plan, case.workload
     rows = plan.global_batch * plan.sequence
     # A causal kernel computes half of the scores that the convention counts, at most four times.
     skipped = 4 * rows * sum(_scores(layer, plan.sequence) for layer in workload.layers) / 2
     flop = float(found.flops.hardware[0]) - skipped
-    assert found.step[0] >= flop / (plan.chips * place.chip.peaks["bf16"])
+    assert found.step[0] >= flop / (plan.chips * case.place.chip.peaks["bf16"])
     # The weights of each stage's products are read forward and backward for every micro-batch.
     weights = sum(_held(layer, plan) for layer in workload.layers) / plan.pp
     read = 2 * 2 * weights * plan.micro_batches
-    assert found.step[0] >= read / place.chip.memory.bandwidth
+    assert found.step[0] >= read / case.place.chip.memory.bandwidth
 
 
 def _scores(layer: Layer, keys: int) -> float:
@@ -102,76 +129,65 @@ def _held(layer: Layer, plan: Plan) -> float:
 
 
 @settings(max_examples=25)
-@given(situations(), st.floats(1.01, 16.0))
-def test_more_of_a_resource_is_never_slower(
-    case: tuple[Workload, System, Plan, Profile], factor: float
-) -> None:
-    workload, place, plan, profile = case
-    step = float(priced(*case).step[0])
-    for resource in resources(place):
-        better = resource.scaled(place, factor)
-        faster = float(priced(workload, better, plan, profile).step[0])
+@given(cases(), st.floats(1.01, 16.0))
+def test_more_of_a_resource_is_never_slower(case: Case, factor: float) -> None:
+    step = float(case.priced().step[0])
+    for resource in resources(case.place):
+        better = resource.scaled(case.place, factor)
+        faster = float(case.priced(place=better).step[0])
         assert faster <= step * (1 + 1e-9), resource.name
 
 
-@given(situations())
+@given(cases())
 def test_the_same_workload_does_not_depend_on_its_neighbours_in_the_array(
-    case: tuple[Workload, System, Plan, Profile],
+    case: Case,
 ) -> None:
-    workload, place, plan, profile = case
-    plans = space(WORKLOADS.index(workload), next(n for n in SYSTEMS if where(n) is place))
+    plans = space(case.model, case.system)
     every = plans.take(np.arange(0, len(plans), max(len(plans) // 40, 1)))
-    mixed = Plans.of([plan, *(every.row(i) for i in range(len(every)))])
-    many = evaluate(workload, place, mixed, profile=profile, pricer=closed_form(place))
-    one = priced(*case)
+    mixed = Plans.of([case.plan, *(every.row(i) for i in range(len(every)))])
+    many = evaluate(
+        case.workload, case.place, mixed, profile=case.profile, pricer=closed_form(case.place)
+    )
+    one = case.priced()
     assert many.step[0] == pytest.approx(one.step[0], rel=1e-12)
     assert many.memory.total[0] == pytest.approx(one.memory.total[0], rel=1e-12)
     for name, part in one.parts.items():
         assert many.parts[name][0] == pytest.approx(part[0], rel=1e-12, abs=1e-18)
 
 
-@given(situations())
-def test_every_searched_plan_is_legal(case: tuple[Workload, System, Plan, Profile]) -> None:
-    workload, place, plan, _ = case
-    assert problems(workload, plan) == ()
-    assert plan.chips == place.chips
+@given(cases())
+def test_every_searched_plan_is_legal(case: Case) -> None:
+    assert problems(case.workload, case.plan) == ()
+    assert case.plan.chips == case.place.chips
 
 
-@given(situations())
+@given(cases())
 def test_a_higher_stage_of_zero_never_needs_more_state(
-    case: tuple[Workload, System, Plan, Profile],
+    case: Case,
 ) -> None:
-    workload, place, plan, profile = case
-    plain = replace(plan, dp_replicate=1)
-    rooms = [
-        priced(workload, place, replace(plain, zero=zero), profile).memory for zero in range(4)
-    ]
+    plain = replace(case.plan, dp_replicate=1)
+    rooms = [case.priced(replace(plain, zero=zero)).memory for zero in range(4)]
     states = [float((r.weights + r.gradients + r.optimizer)[0]) for r in rooms]
     assert states == sorted(states, reverse=True)
 
 
-@given(situations())
+@given(cases())
 def test_recomputing_needs_less_memory_and_more_time(
-    case: tuple[Workload, System, Plan, Profile],
+    case: Case,
 ) -> None:
-    workload, place, plan, profile = case
     none, full = (
-        priced(workload, place, replace(plan, recompute=recompute), profile)
-        for recompute in ("none", "full")
+        case.priced(replace(case.plan, recompute=recompute)) for recompute in ("none", "full")
     )
     assert full.step[0] >= none.step[0]
     assert full.parts["compute"][0] > none.parts["compute"][0]
     # One layer at work is brought back whole, which many layers or micro-batches outweigh.
-    if workload.depth / plan.pp >= 2:
+    if case.workload.depth / case.plan.pp >= 2:
         assert full.memory.activations[0] < none.memory.activations[0]
 
 
-@given(situations(), st.sampled_from([2, 4]))
-def test_a_longer_queue_of_micro_batches_wastes_less_of_the_pipeline(
-    case: tuple[Workload, System, Plan, Profile], more: int
-) -> None:
-    workload, place, plan, profile = case
-    longer = replace(plan, global_batch=plan.global_batch * more)
-    short, long = (priced(workload, place, p, profile) for p in (plan, longer))
+@given(cases(), st.sampled_from([2, 4]))
+def test_a_longer_queue_of_micro_batches_wastes_less_of_the_pipeline(case: Case, more: int) -> None:
+    longer = replace(case.plan, global_batch=case.plan.global_batch * more)
+    short, long = (case.priced(plan) for plan in (case.plan, longer))
     assert long.step[0] <= more * short.step[0] * (1 + 1e-9)
     assert long.step[0] > short.step[0]
