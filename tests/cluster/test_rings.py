@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from artery.catalog import system
+from artery.cluster.rings import ring_orders
+from artery.cluster.routing import network, paths
+
+
+@pytest.mark.parametrize(
+    ("spec", "rings"),
+    [
+        # A DGX-1 has 24 NVLinks for cycles of eight, both ways: six rings.
+        ("dgx-1v", 6),
+        ("dgx-1v:16", 4),
+        ("dgx-h100", 1),
+        ("dgx-h100:16", 8),
+        ("dgx-h100:20", 8),
+        ("pcie-a100", 1),
+        ("mi300x-8", 6),
+        ("tpu-v4-pod:4x4x4", 1),
+        ("gb200-nvl72:144", 72),
+    ],
+)
+def test_rings_are_permutations(spec: str, rings: int) -> None:
+    found = system(spec)
+    orders = ring_orders(found, found.chips)
+    assert orders.shape == (rings, found.chips)
+    assert (np.sort(orders, axis=1) == np.arange(found.chips)).all()
+
+
+@pytest.mark.parametrize("spec", ["dgx-1v", "mi300x-8"])
+def test_rings_inside_a_node_share_no_link(spec: str) -> None:
+    found = system(spec)
+    net = network(found)
+    orders = ring_orders(found, found.chips)
+    edges = net.edges()
+    load: Counter[tuple[int, int]] = Counter()
+    for order in orders.tolist():
+        load.update(pairwise([*order, order[0]]))
+    lane = found.tiers[0].link.bandwidth / 6 if spec == "dgx-1v" else found.tiers[0].pair
+    drawn = {
+        (int(one), int(other)): found.links[link].bandwidth
+        for one, other, link in zip(edges.source, edges.target, edges.link, strict=True)
+    }
+    assert all(count * lane <= drawn[hop] * (1 + 1e-9) for hop, count in load.items())
+
+
+def test_rings_over_an_even_number_of_nodes_keep_to_their_rails() -> None:
+    found = system("dgx-h100:512")
+    net = network(found)
+    orders = ring_orders(found, 512)
+    source, target = orders.ravel(), np.roll(orders, -1, axis=1).ravel()
+    away = source // 8 != target // 8
+    assert (source[away] % 8 == target[away] % 8).all()
+    # Every card carries exactly one ring each way, and no path passes a spine within a group.
+    found_paths = paths(found, net, source[away], target[away])
+    lengths = np.diff(found_paths.start)
+    assert lengths.min() == 6
+    load = np.bincount(found_paths.link, minlength=len(net.rate))
+    cards = np.flatnonzero(net.kind == len(net.links) - 3)
+    assert (load[cards] == 1).all()
