@@ -39,7 +39,7 @@ typedef struct {
     int32_t *flow_of;     /* with weights: flow of each entry of at */
     share *state;
     entry *heap;
-    int64_t size;
+    int64_t size, waiting; /* links in heap; flows that have no rate yet */
     double *rate;
     int32_t *bottleneck;
 } problem;
@@ -97,6 +97,7 @@ static void sum_load(problem *p, int32_t l) {
 static void give(problem *p, int64_t f, double rate, int32_t l) {
     p->rate[f] = rate;
     p->bottleneck[f] = l;
+    p->waiting--;
     for (int64_t k = p->start[f]; k < p->start[f + 1]; k++) {
         share *s = &p->state[p->link[k]];
         double weight = p->weight ? p->weight[k] : 1.0;
@@ -108,6 +109,8 @@ static void give(problem *p, int64_t f, double rate, int32_t l) {
 static void freeze(problem *p, int32_t l, double rate) {
     const int32_t *flow = p->weight ? p->flow_of : p->at;
     int64_t from = p->first[l], to = p->first[l + 1];
+    for (int64_t k = from; k < to; k++) PREFETCH(&p->start[flow[k]]);
+    for (int64_t k = from; k < to; k++) PREFETCH(&p->link[p->start[flow[k]]]);
     for (int64_t k = from; k < to; k++) {
         int64_t f = flow[k];
         if (p->rate[f] >= 0) continue;
@@ -118,8 +121,10 @@ static void freeze(problem *p, int32_t l, double rate) {
 }
 
 static void fill(problem *p) {
-    while (p->size > 0) {
+    while (p->waiting > 0 && p->size > 0) {
         entry top = p->heap[0];
+        for (int64_t next = 1; next <= 4 && next < p->size; next++)
+            PREFETCH(&p->state[p->heap[next].link]);
         share *s = &p->state[top.link];
         if (p->weight) sum_load(p, top.link);
         if (s->load > 0) {
@@ -179,6 +184,7 @@ EXPORT int artery_maxmin(
     for (int64_t f = 0; f < flows; f++) {
         rate[f] = start[f] < start[f + 1] ? -1.0 : INFINITY;
         bottleneck[f] = -1;
+        p.waiting += start[f] < start[f + 1];
     }
     int failed = transpose(&p) || fill_heap(&p, capacity);
     if (!failed) {

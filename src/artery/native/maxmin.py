@@ -159,6 +159,7 @@ class _Filling:
             for one, part in links:
                 self.crossers[one].append((flow, part))
         self.rate = [-1.0 if links else float("inf") for links in self.crossed]
+        self.waiting = sum(map(bool, self.crossed))
         self.bottleneck = [-1] * len(self.crossed)
         self.remaining = list(self.capacity)
         self.load = [total(part for _, part in all_) for all_ in self.crossers]
@@ -172,7 +173,7 @@ class _Filling:
         """Give every flow its rate."""
         heap = [(self.share(link), link) for link, flows in enumerate(self.crossers) if flows]
         heapify(heap)
-        while heap:
+        while self.waiting and heap:
             key, link = heap[0]
             if self.weighted:
                 self.sum_load(link)
@@ -195,6 +196,7 @@ class _Filling:
             if self.rate[flow] < 0:
                 self.rate[flow] = rate
                 self.bottleneck[flow] = link
+                self.waiting -= 1
                 for one, part in self.crossed[flow]:
                     self.remaining[one] -= part * rate
                     self.load[one] -= part

@@ -72,11 +72,14 @@ static void sum_load(fluid *s, wire *w) {
     }
 }
 
-static void freeze(fluid *s, int32_t l, double rate) {
+/* Returns how many flows got their rate. */
+static int64_t freeze(fluid *s, int32_t l, double rate) {
     const wire *w = &s->wires[l];
+    int64_t given = 0;
     for (int32_t c = 0; c < w->count; c++) {
         flow *f = &s->flows[w->crossers[c].flow];
         if (f->rate >= 0) continue;
+        given++;
         f->rate = rate;
         f->bottleneck = l;
         for (int32_t hop = 0; hop < f->hops; hop++) {
@@ -86,10 +89,12 @@ static void freeze(fluid *s, int32_t l, double rate) {
             other->load -= part;
         }
     }
+    return given;
 }
 
 static void fill(fluid *s) {
-    while (s->heaped > 0) {
+    int64_t waiting = s->size; /* flows that have no rate yet */
+    while (waiting > 0 && s->heaped > 0) {
         entry top = s->heap[0];
         wire *w = &s->wires[top.link];
         if (s->weighted) sum_load(s, w);
@@ -99,7 +104,7 @@ static void fill(fluid *s) {
                 sift_down(s->heap, s->heaped, 0, (entry){now, top.link});
                 continue;
             }
-            freeze(s, top.link, now);
+            waiting -= freeze(s, top.link, now);
         }
         s->heaped = drop_top(s->heap, s->heaped);
     }

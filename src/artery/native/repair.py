@@ -103,7 +103,8 @@ class Repair:
 
     def fill(self, heap: list[tuple[float, int]]) -> None:
         """Give every flow of the region its rate."""
-        while heap:
+        waiting = len(self.region)
+        while waiting and heap:
             key, link = heap[0]
             wire = self.wires[link]
             if self.weighted:
@@ -113,7 +114,7 @@ class Repair:
                 if now > key:
                     heapreplace(heap, (now, link))
                     continue
-                self.freeze(link, now)
+                waiting -= self.freeze(link, now)
             heappop(heap)
 
     def sum_load(self, wire: Wire) -> None:
@@ -123,16 +124,19 @@ class Repair:
             if self.flows[t].rate < 0:
                 wire.load += self.flows[t].hops[hop][1]
 
-    def freeze(self, link: int, rate: float) -> None:
-        """Give the flows of ``link`` that have none yet their rate, on all their links."""
+    def freeze(self, link: int, rate: float) -> int:
+        """Give the flows of ``link`` that have none yet their rate; return how many those are."""
+        given = 0
         for t, _ in self.wires[link].crossers:
             flow = self.flows[t]
             if flow.rate < 0:
                 flow.rate, flow.bottleneck = rate, link
+                given += 1
                 for one, part in flow.hops:
                     other = self.wires[one]
                     other.remaining -= part * rate
                     other.load -= part
+        return given
 
     def broken(self, link: int) -> bool:
         """Whether the certificate fails on ``link``; what breaks it is released."""
