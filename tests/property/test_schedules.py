@@ -31,10 +31,10 @@ def schedules(draw: st.DrawFn, most: int = 40) -> Schedule:
         # All-to-all hop by hop over many ranks has more chunks than are worth playing here.
         dims = draw(st.lists(st.integers(1, 3 if collective == "alltoall" else 4), max_size=3))
         shape, ranks = {"dims": tuple(dims) or (1,)}, int(np.prod(dims))
-    elif "per_node" in takes:
+    elif "per_node" in takes and (name != "collnet" or collective == "all_reduce"):
         per_node = draw(st.integers(1, 8))
         shape = {"per_node": per_node}
-        if "per_node" in builders()[name].required:
+        if name not in {"ring", "tree"}:
             ranks = per_node * max(1, ranks // per_node)
     for keyword, highest in (("channels", 4), ("slices", 5), ("window", 9), ("buffers", 5)):
         if keyword in takes:

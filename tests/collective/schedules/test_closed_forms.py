@@ -20,7 +20,9 @@ LAYOUTS = [(1, 2), (1, 5), (1, 8), (2, 1), (3, 1), (8, 1), (2, 2), (2, 8), (3, 4
 POWERS = [(1, 2), (1, 8), (2, 1), (8, 1), (2, 2), (2, 8), (4, 4)]
 
 
-def group(nodes: int, per_node: int, dims: tuple[int, ...] = ()) -> Groups:
+def group(
+    nodes: int, per_node: int, dims: tuple[int, ...] = (), *, in_switch: bool = False
+) -> Groups:
     """A group of full nodes over links of one byte per second."""
     values: dict[str, Any] = {field.name: np.ones(1) for field in fields(Groups)}
     values |= {
@@ -28,7 +30,7 @@ def group(nodes: int, per_node: int, dims: tuple[int, ...] = ()) -> Groups:
         "nodes": np.array([float(nodes)]),
         "fullest": np.array([float(per_node)]),
         "fewest": np.array([float(per_node)]),
-        "in_switch": np.array([False]),
+        "in_switch": np.array([in_switch]),
         "dims": np.array(dims or (1,), dtype=float)[:, None],
     }
     return Groups(**values)
@@ -152,6 +154,22 @@ def test_collnet_under_one_switch(collective: Collective, nodes: int) -> None:
     expected = closed("collnet", collective, nodes, 1)
     # A node's links end at the switch: what is inside for a chip is all outside.
     assert (found[0], found[2]) == pytest.approx((expected[0], expected[2]))
+
+
+@pytest.mark.parametrize(("nodes", "per_node"), [(2, 8), (3, 4), (5, 2)])
+def test_collnet_over_nodes(nodes: int, per_node: int) -> None:
+    built = schedule("collnet", "all_reduce", nodes * per_node, per_node=per_node)
+    verdict = verify(built)
+    assert verdict.faults == ()
+    work = ALGORITHMS["collnet"].work(group(nodes, per_node, in_switch=True), "all_reduce")
+    rank = np.arange(built.ranks)
+    inner = np.isin(verdict.target, built.ranks + np.arange(nodes))
+    inside = np.bincount(verdict.source[inner], verdict.carried[inner], built.ranks)[rank]
+    up = ~inner & (verdict.source < built.ranks)
+    across = np.bincount(verdict.source[up] // per_node, verdict.carried[up])
+    assert inside / built.chunks == pytest.approx(work.inner_bytes[0])
+    assert across / built.chunks == pytest.approx(work.outer_bytes[0])
+    assert built.steps == 2 * work.inner_steps[0] + work.outer_steps[0]
 
 
 @pytest.mark.parametrize(("nodes", "per_node"), [(1, 2), (1, 8), (2, 1), (5, 1)])

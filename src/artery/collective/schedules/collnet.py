@@ -2,7 +2,8 @@
 
 Graham et al., "Scalable hierarchical aggregation protocol (SHArP): a hardware architecture for
 efficient data reduction", COMHPC 2016. NCCL calls it CollNet. The switches are vertices of the
-schedule beyond the ranks; a rank here is a node, or one network card of every node.
+schedule beyond the ranks. In nodes of several ranks, the switch inside adds first (NVLS), and
+rank i carries 1/m of the data over its own rail.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from artery.collective.arrays import Ints
-from artery.collective.schedules.arguments import positive, rooted
-from artery.collective.schedules.limits import SHARP
+from artery.collective.schedules.arguments import divides, positive, rooted
+from artery.collective.schedules.limits import NVLS, SHARP
+from artery.collective.schedules.rails import in_nodes, node_stars, on_rails
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
     Steps,
@@ -37,6 +39,7 @@ def collnet(
     collective: Collective,
     ranks: int,
     *,
+    per_node: int = 1,
     radix: int = RADIX,
     slices: int = 1,
     root: int = 0,
@@ -47,8 +50,11 @@ def collnet(
 
     A rank sends its data once and receives the result once, in as many steps up and down as
     there are switch levels, ``slices`` slices one behind the other. All-gather and
-    reduce-scatter (unsliced): a rank's share of the bytes of a ring, (n-1)/n of the size.
-    Raises :class:`artery.errors.InputError` if the switches do not add such data.
+    reduce-scatter (unsliced): a rank's share of the bytes of a ring, (n-1)/n of the size. In
+    nodes of ``per_node`` ranks (all-reduce only): two steps before to read the sum of the node
+    and two after to write the result, 1 + 1/m of the size inside, 1/m per rank across.
+    Raises :class:`artery.errors.InputError` if the switches do not add such data or a node
+    would be part-filled.
     """
     positive(slices=slices)
     rooted(root, ranks)
@@ -57,6 +63,11 @@ def collnet(
         raise InputError(Problem(found=str(radix), rule=rule, fix="use 64", field="radix"))
     if collective not in {"all_gather", "broadcast"}:
         SHARP.hold(operation, dtype)
+    if per_node > 1:
+        if collective == "all_reduce":
+            return _over_nodes(ranks, per_node, radix, slices)
+        rule = f"{collective} over SHARP is between nodes of one rank each"
+        raise InputError(Problem(found=str(per_node), rule=rule, fix="use 1", field="per_node"))
     above = switch_tree(ranks, radix)
     if collective in {"all_gather", "reduce_scatter"}:
         return _gathered(collective, ranks, above)
@@ -75,6 +86,38 @@ def collnet(
         limits=SHARP.words,
         switches=int(above.parent.max()) - ranks + 1,
         root=root,
+    )
+
+
+def _over_nodes(ranks: int, per_node: int, radix: int, slices: int) -> Schedule:
+    """Return an all-reduce whose rails go through trees of switches of their own."""
+    nodes = divides(per_node, ranks, "per_node")
+    above = switch_tree(nodes, radix)
+    higher = int(above.parent.max()) - nodes + 1 if nodes > 1 else 0
+
+    def vertex(place: Ints, rail: Ints) -> Ints:
+        switch = ranks + nodes + rail * higher + place - nodes
+        return np.where(place < nodes, place * per_node + rail, switch)
+
+    read, write = in_nodes(ranks, per_node, slices)
+    through, count = _through("all_reduce", above, slices, 0)
+    across = (on_rails(through, vertex, per_node, slices), count) if nodes > 1 else (through, 0)
+    step, steps = one_after_another(*(part for part in (read, across, write) if part[1]))
+    rail = np.arange(per_node)[:, None]
+    child, parent = (vertex(place, rail).reshape(-1) for place in (above.child, above.parent))
+    between = Pipe("tree", 1.0 / per_node, child, parent, 1.0, steps, both_ways=True, phase=1)
+    return Schedule(
+        name="collnet",
+        collective="all_reduce",
+        ranks=ranks,
+        chunks=per_node * slices,
+        steps=steps,
+        step=step,
+        wire=(per_node + 1 + (nodes > 1)) * slices,
+        pipes=(node_stars(ranks, per_node, steps), *((between,) if nodes > 1 else ())),
+        source=SOURCE,
+        limits=(*SHARP.words, *NVLS.words),
+        switches=nodes + per_node * higher,
     )
 
 
