@@ -15,7 +15,7 @@ from artery.units import parse
 DECIMAL = {"": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
 
-numbers = st.decimals(min_value="0.001", max_value=9999, places=3).map(str)
+numbers = st.decimals(min_value="1", max_value=9999, places=3).map(str)
 
 
 @given(number=numbers, prefix=st.sampled_from(sorted(DECIMAL)))

@@ -70,7 +70,7 @@ def compress(names: Iterable[str]) -> str:
     """Return names as a host list, runs of numbers of one width put together.
 
     >>> compress(["node01", "node02", "node03", "login", "node7"])
-    'login,node[01-03],node7'
+    'login,node7,node[01-03]'
     """
     numbers: dict[tuple[str, int], list[int]] = {}
     plain: list[str] = []
