@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 def check_walks(network: Network, found: Paths, source: Ints, target: Ints) -> None:
-    """Every path starts and ends where it should, is connected, up, and uses no link twice."""
+    """Every path starts and ends where it should, is connected, up, and passes no vertex twice."""
     edges = network.edges()
     if len(found.pair):
         source, target = source[found.pair], target[found.pair]
@@ -30,8 +32,8 @@ def check_walks(network: Network, found: Paths, source: Ints, target: Ints) -> N
     joined = path[1:] == path[:-1]
     ahead, behind = found.link[1:], found.link[:-1]
     assert (edges.source[ahead] == edges.target[behind])[joined].all()
-    used = np.stack([path, found.link], axis=1)
-    assert len(np.unique(used, axis=0)) == len(used)
+    visited = path * (int(edges.target.max(initial=0)) + 1) + edges.target[found.link]
+    assert len(np.unique(visited)) == len(visited)
 
 
 def seen(network: Network, system: System) -> set[tuple[int, int, int]]:
@@ -62,3 +64,33 @@ def summed(network: Network) -> set[tuple[int, int, int]]:
     for one, other, rate in ends:
         total[one, other] = total.get((one, other), 0.0) + rate
     return {(*ends, round(rate / 1e6)) for ends, rate in total.items()}
+
+
+def distances(network: Network, goal: int) -> Ints:
+    """Fewest links from every vertex to ``goal`` past no chip or card, breadth first."""
+    edges = network.edges()
+    near: dict[int, list[int]] = {}
+    ends = zip(edges.source.tolist(), edges.target.tolist(), network.up.tolist(), strict=True)
+    for one, other, up in ends:
+        if up:
+            near.setdefault(other, []).append(one)
+    ends_here = ends_of_ways(network)
+    found = np.full(sum(group.count for group in network.groups), -1)
+    found[goal] = 0
+    queue = deque([goal])
+    while queue:
+        vertex = queue.popleft()
+        if ends_here[vertex] and vertex != goal:
+            continue
+        for before in near.get(vertex, ()):
+            if found[before] < 0:
+                found[before] = found[vertex] + 1
+                queue.append(before)
+    return found
+
+
+def ends_of_ways(network: Network) -> NDArray[np.bool_]:
+    """Which vertices are chips or network cards."""
+    return np.concatenate(
+        [np.full(group.count, group.kind in ("chip", "nic")) for group in network.groups]
+    )
