@@ -36,23 +36,24 @@ def by_dependencies(start: Longs, after: Ints, delivered: Whole, delay: Longs) -
 
     Transfer t waits for transfers ``after[start[t]:start[t + 1]]``: where ``delivered`` is not 0
     until they are delivered, else until they are sent. It starts ``delay[t]`` ps later.
-    Gate t starts transfer t; gates n + t and 2n + t tell that transfer t is sent and delivered.
+    Gate t starts transfer t; the gates from n on pass on what several transfers wait for.
     """
     n = start.size - 1
     waits = np.repeat(np.arange(n, dtype=np.int32), np.diff(start))
-    told = np.where(delivered != 0, 2 * n, n) + after
-    order = np.argsort(told, kind="stable")
-    successors = np.bincount(told, minlength=3 * n)
-    count = np.concatenate([np.diff(start), np.ones(2 * n, np.int64)]).astype(np.int32)
-    first = np.minimum(np.arange(3 * n + 1), n).astype(np.int32)
-    then_start = np.concatenate([[0], np.cumsum(successors)]).astype(np.int32)
-    own = np.arange(n, dtype=np.int32)
-    return Gates(
-        count, first, then_start, waits[order],
-        np.where(successors[n : 2 * n] > 0, own + n, -1).astype(np.int32),
-        np.where(successors[2 * n :] > 0, own + 2 * n, -1).astype(np.int32),
-        np.concatenate([delay, np.zeros(2 * n, np.int64)]),
-    )  # fmt: skip
+    told = np.where(delivered != 0, n, 0) + after
+    waits = waits[np.argsort(told, kind="stable")]
+    successors = np.bincount(told, minlength=2 * n)
+    begins = np.cumsum(successors) - successors
+    several = successors > 1
+    relays = np.cumsum(several) + n - 1
+    alone = waits[np.minimum(begins, waits.size - 1)] if waits.size else np.zeros(2 * n, np.int32)
+    signals = np.where(several, relays, np.where(successors == 1, alone, -1)).astype(np.int32)
+    count = np.concatenate([np.diff(start), np.ones(several.sum(), np.int64)]).astype(np.int32)
+    first = np.minimum(np.arange(count.size + 1), n).astype(np.int32)
+    lists = np.concatenate([np.zeros(n + 1, np.int64), np.cumsum(successors[several])])
+    then = waits[np.repeat(several, successors)]
+    late = np.concatenate([delay, np.zeros(count.size - n, np.int64)])
+    return Gates(count, first, lists.astype(np.int32), then, signals[:n], signals[n:], late)
 
 
 def at_times(release: Longs) -> Gates:

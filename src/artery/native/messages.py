@@ -27,7 +27,7 @@ import numpy as np
 from artery.errors import UsageError
 from artery.native import library
 from artery.native.gates import Opener
-from artery.native.work import Marshalled, Played, Work, check, duration
+from artery.native.work import Longs, Marshalled, Played, Work, check, duration
 
 WHOLE: Final = 2**63 - 1
 """``packet`` of a switch that stores a whole segment before it passes it on."""
@@ -97,26 +97,26 @@ class _Slot:
     next: int = 1
 
 
-Event = tuple[int, int, int, int, int, int, int]
-"""Time, order (transfer << 32 | segment), tail, bytes, place in ``link``, hops behind and ahead."""
+Event = tuple[int, int, int, int, int, int, int, int]
+"""Time, transfer, segment, tail, bytes, place in ``link``, hops behind and ahead."""
 
 
 class _Run:
     def __init__(self, work: Work, transport: Transport) -> None:
         links, transfers, _ = work
-        self.segment, self.window = transport.segment, transport.window
-        self.packet, self.least = transport.packet, transport.least
+        self.window, self.packet = transport.window, transport.packet
         passed_on = 0 if transport.packet == WHOLE else transport.packet
         self.first = [duration(passed_on, rate) for rate in links.rate.tolist()]
         self.rate, self.latency = links.rate.tolist(), links.latency.tolist()
         self.fails = [] if links.fails is None else links.fails.tolist()
         self.size, self.path = transfers.size.tolist(), transfers.path.tolist()
+        self.cut, self.count = (found.tolist() for found in _cuts(transfers.size, transport))
         self.start, self.link = transfers.start.tolist(), transfers.link.tolist()
         self.spread = [] if transfers.spread is None else transfers.spread.tolist()
         self.other = [] if transfers.other is None else transfers.other.tolist()
         count = len(self.rate)
         self.free, self.bytes, self.queue = [0] * count, [0] * count, [0] * count
-        self.durations: dict[tuple[int, int], int] = {}
+        self.last = [(-1, 0)] * count
         self.sent, self.delivered = [-1] * len(self.size), [-1] * len(self.size)
         self.slots: dict[int, _Slot] = {}
         self.heap: list[Event] = []
@@ -125,74 +125,61 @@ class _Run:
 
     def begin(self, t: int, time: int) -> None:
         """Transfer ``t`` starts."""
-        count = self.segments(t)
-        if count > 1:
-            self.slots[t] = _Slot(count, [-1] * self.window)
+        if self.count[t] > 1:
+            self.slots[t] = _Slot(self.count[t], [-1] * self.window)
         self.push(time, t, 0)
-
-    def cut(self, t: int) -> int:
-        """Return the bytes of a segment of transfer ``t``, 0: the whole."""
-        size: int = self.size[t]
-        if not self.segment or size >= self.segment * self.least:
-            return self.segment
-        return max(-(-size // self.least), min(self.segment, PACKET))
-
-    def segments(self, t: int) -> int:
-        """Return how many segments transfer ``t`` has."""
-        size, segment = self.size[t], self.cut(t)
-        return -(-size // segment) if 0 < segment < size else 1
 
     def push(self, time: int, t: int, j: int) -> None:
         """Segment ``j`` of transfer ``t`` reaches its source's port at ``time``."""
-        segment = self.cut(t)
-        left = self.size[t] - j * segment
-        size = segment if 0 < segment < left else left
+        size = self.cut[t] if j + 1 < self.count[t] else self.size[t] - j * self.cut[t]
         path = self.path[t] + (j % self.spread[t] if self.spread else 0)
-        at, end = self.start[path], self.start[path + 1]
-        heappush(self.heap, (time, t << 32 | j, time, size, at, 0, end - at))
+        at = self.start[path]
+        heappush(self.heap, (time, t, j, time, size, at, 0, self.start[path + 1] - at))
 
     def play(self) -> None:
         """Process events until none is left."""
         self.gates.open_roots()
-        heap, serve = self.heap, self.serve
+        heap, link, serve = self.heap, self.link, self.serve
         while heap:
-            time, order, tail, size, at, hop, left = heap[0]
+            time, t, j, tail, size, at, hop, left = heap[0]
             if not hop and self.fails:
-                way = self.choose(time, order >> 32, at, left)
+                way = self.choose(time, t, at, left)
                 if way is None:
                     heappop(heap)
                     continue
                 at, left = way
-            source = at - hop
             leaves = time
             if left:
-                time, tail, leaves = serve(time, tail, size, self.link[at])
-                at, left = at + 1, left - 1
-            if left:
-                heapreplace(heap, (time, order, tail, size, at, hop + 1, left))
-            else:
-                heappop(heap)
+                self.events += 1
+                time, tail, leaves = serve(time, tail, size, link[at])
+            if left > 1:
+                heapreplace(heap, (time, t, j, tail, size, at + 1, hop + 1, left - 1))
+                if not hop:
+                    self.leave(t, j, leaves)
+                continue
+            heappop(heap)
             if not hop:
-                self.leave(order >> 32, order & 0x7FFFFFFF, leaves)
-            if not left:
-                self.arrive(order >> 32, order & 0x7FFFFFFF, tail, (source, at))
+                self.leave(t, j, leaves)
+            self.arrive(t, j, tail, (at - hop, at + left))
 
     def serve(self, time: int, tail: int, size: int, here: int) -> tuple[int, int, int]:
         """Serve a segment at link ``here``.
 
         Return its next arrival, that of its last byte, and when its last byte leaves.
         """
-        rate = self.rate[here]
-        taken = self.durations.get((size, rate))
-        if taken is None:
-            taken = self.durations[size, rate] = duration(size, rate)
-        begin = max(self.free[here], time)
+        known, taken = self.last[here]
+        if known != size:
+            taken = duration(size, self.rate[here])
+            self.last[here] = size, taken
+        begin = self.free[here]
+        if begin < time:
+            begin = time
+        elif begin - time > self.queue[here]:
+            self.queue[here] = begin - time
         leaves = self.free[here] = begin + taken
         self.bytes[here] += size
-        self.queue[here] = max(self.queue[here], begin - time)
         first = taken if size < self.packet else self.first[here]
         leaves = max(leaves, tail + first)
-        self.events += 1
         latency = self.latency[here]
         return begin + first + latency, leaves + latency, leaves
 
@@ -210,7 +197,7 @@ class _Run:
     def leave(self, t: int, j: int, time: int) -> None:
         """Segment ``j`` has left its source: send the next one as the window allows."""
         following = j + 1
-        if following == self.segments(t):
+        if following == self.count[t]:
             self.sent[t] = time
             self.gates.signal(self.gates.sent[t], time)
             return
@@ -224,10 +211,10 @@ class _Run:
 
     def arrive(self, t: int, j: int, time: int, path: tuple[int, int]) -> None:
         """The last byte of segment ``j`` arrives; its acknowledgement goes back over ``path``."""
-        slot = self.slots.get(t)
-        if slot is None:
+        if self.count[t] == 1:
             self.deliver(t, time)
             return
+        slot = self.slots[t]
         slot.tail = max(slot.tail, time)
         back = time + sum(self.latency[here] for here in self.link[slice(*path)])
         if slot.waits >= 0 and slot.next == j + self.window:
@@ -258,3 +245,12 @@ class _Run:
             self.events,
             len(self.size) - self.done,
         )
+
+
+def _cuts(size: Longs, transport: Transport) -> tuple[Longs, Longs]:
+    """Return the bytes of a segment of each transfer (0: the whole) and how many it has."""
+    part = np.maximum(-(-size // transport.least), min(transport.segment, PACKET))
+    short = size < transport.segment * transport.least
+    cut = np.where(short, part, transport.segment)
+    count = -(-size // np.maximum(cut, 1))
+    return cut, np.where((cut > 0) & (cut < size), count, 1)
