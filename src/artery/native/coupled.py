@@ -140,11 +140,11 @@ def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
         room = links.rate[load.link] / load.count
         tightest.append([room.argmin()] if room.size else [])
         most[load.link[some]] += load.count[some] * room.min(initial=np.inf)
-    full = most >= links.rate * (1 - SLACK)
-    return [
-        np.union1d(some[full[load.link[some]]], first)
-        for load, some, first in zip(loads, shared, tightest, strict=True)
-    ]
+    kept = []
+    for load, some, first in zip(loads, shared, tightest, strict=True):
+        link = load.link[some]
+        kept.append(np.union1d(some[most[link] >= links.rate[link] * (1 - SLACK)], first))
+    return kept
 
 
 def _flow(links: Links, pipes: Pipelines, loads: list[_Load], release: Longs) -> Flowed:
