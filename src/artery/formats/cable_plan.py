@@ -46,10 +46,8 @@ def read_cabling(text: Text) -> Cabling:
         raise InputError(Problem(file=text.path, line=first, found=found, rule=rule, fix=fix))
     devices: dict[str, Device] = {}
     cables: list[Cable] = []
-    rows = csv.reader(StringIO("\n".join(text.lines[first:])))
     with Problems() as problems:
-        for cells in rows:
-            number = first + rows.line_num
+        for number, cells in _rows(text, first):
             if not cells or cells[0].lstrip().startswith("#"):
                 continue
             row = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
@@ -77,9 +75,28 @@ def _header(text: Text) -> tuple[int, list[str]]:
     """Return the number of the header's line and its names."""
     for number, line in enumerate(text.lines[:100], 1):
         if line.strip() and not line.lstrip().startswith("#"):
-            names = next(csv.reader([line]))
+            names = line.replace('"', "").split(",")
             return number, [name.strip().casefold().replace(" ", "_") for name in names]
     return 1, []
+
+
+def _rows(text: Text, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows after line ``first`` with the number of their last line."""
+    rows = csv.reader(StringIO("\n".join(text.lines[first:])))
+    try:
+        for cells in rows:
+            yield first + rows.line_num, cells
+    except csv.Error as error:
+        number = first + rows.line_num
+        raise InputError(
+            Problem(
+                file=text.path,
+                line=number,
+                found=str(error),
+                rule="must be CSV",
+                fix="mend the line",
+            )
+        ) from None
 
 
 def _cable(row: Mapping[str, str], devices: dict[str, Device], number: int) -> Cable:

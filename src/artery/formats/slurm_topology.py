@@ -94,7 +94,7 @@ def _yaml(text: Text) -> Iterator[SwitchEntry]:
 
     try:
         loaded = YAML(typ="safe", pure=True).load(text.content)
-    except YAMLError as error:
+    except (YAMLError, RecursionError, ValueError) as error:
         found = str(getattr(error, "problem", None) or "no YAML")
         fix = "mend the line"
         raise InputError(
