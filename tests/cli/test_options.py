@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from artery.cli import options
+from artery.cli import main, options
 
 
 @click.command()
@@ -80,3 +80,9 @@ def test_wrong_values_are_usage_errors_that_say_what_to_write(
 )
 def test_the_language_follows_the_locale(environment: dict[str, str], language: str) -> None:
     assert f"lang='{language}'" in run(**environment).output
+
+
+def test_one_size_and_a_range_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["expect", "all_reduce", "--on", "dgx-h100", "--size", "8", "--sizes", "8:16:x2"]
+    assert main(words) == 2
+    assert "--size and --sizes" in capsys.readouterr().err

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import NoneType
 from typing import Final, cast, get_args
 
 from artery import units
+from artery.answers.arguments import check_kinds
 from artery.answers.expect_result import DTYPES, ExpectAnswer
 from artery.core.pricing import Collective
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
@@ -42,9 +44,15 @@ def expect(
     """
     from artery.answers.expect_pricing import Setting, measure
 
+    check_kinds(str, collective=collective, on=on, algorithm=algorithm, dtype=dtype)
+    check_kinds(str, NoneType, nccl=nccl)
+    check_kinds(int, NoneType, chips_per_node=chips_per_node)
     asked = named(collective)
     element = type_named(dtype)
-    listed = parse_sizes(sizes) if isinstance(sizes, str) else _checked(sizes)
+    try:
+        listed = parse_sizes(sizes) if isinstance(sizes, str) else _checked(sizes)
+    except InputError as error:
+        raise error.at(field="sizes") from None
     setting = Setting.make(
         on,
         overrides=overrides,
@@ -112,6 +120,8 @@ def _stepped(text: str, begin: int, end: int, step: str) -> Iterable[int]:
 
 def _checked(sizes: Iterable[int]) -> tuple[int, ...]:
     """Return the sizes as a tuple, if there are neither none nor too many and all are positive."""
+    if not isinstance(sizes, Iterable):
+        raise UsageError(f"sizes must be text or a list of whole numbers, not {sizes!r:.60}")
     found: list[int] = []
     for size in sizes:
         found.append(units.size(size))

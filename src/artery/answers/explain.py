@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from artery.answers.arguments import check_kinds
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer
 from artery.core.term import Term
@@ -38,6 +39,8 @@ def explain(model: str, on: str, *paths: str, **options: Any) -> ExplainAnswer: 
     Raises:
         InputError: a path that does not exist (all of them at once), or wrong input to ``plan``.
     """
+    for path in paths:
+        check_kinds(str, path=path)
     return open_terms(plan(model, on, **options), paths)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log
+from types import NoneType
 from typing import Any, Final, Literal
 
+from artery.answers.arguments import check_kinds
 from artery.answers.hardware import resources
 from artery.answers.levers import NUDGE, Situation
 from artery.answers.plan import plan
@@ -88,9 +90,9 @@ def scale(
         UsageError: no counts, or a fraction outside 0 to 1.
         InputError: wrong input to ``plan`` at every count.
     """
-    counts = sorted(set(chips))
-    if not counts or counts[0] < 1:
-        raise UsageError("--chips needs counts from 1 up, for example 1,8,64")
+    check_kinds(str, model=model, on=on)
+    check_kinds(float, NoneType, parallel_fraction=parallel_fraction)
+    counts = _counts(chips)
     if parallel_fraction is not None and not 0 <= parallel_fraction <= 1:
         raise UsageError(f"--parallel-fraction {parallel_fraction:g} must be from 0 to 1")
     ask = _asker(model, parse_spec(on).name, options)
@@ -126,6 +128,18 @@ def amdahl_speedup(parallel_fraction: float, chips: float) -> float:
 
 
 _Ask = Callable[[int, int | None], PlanAnswer]
+
+
+def _counts(chips: Sequence[int]) -> list[int]:
+    """Return the counts in order, each once, if they are whole numbers from 1 up."""
+    if isinstance(chips, (str, bytes)) or not isinstance(chips, Iterable):
+        raise UsageError(f"chips must be a list of whole numbers, not {chips!r:.60}")
+    found = list(chips)
+    for count in found:
+        check_kinds(int, chips=count)
+    if not found or min(found) < 1:
+        raise UsageError("--chips needs counts from 1 up, for example 1,8,64")
+    return sorted(set(found))
 
 
 def _asker(model: str, name: str, options: dict[str, Any]) -> _Ask:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from artery.answers.arguments import check_kinds
 from artery.answers.article import FigureText, StopText, Text, Verdict, stop_texts
 from artery.answers.stops import STOPS
-from artery.errors import UnknownNameError
+from artery.errors import InputError, UnknownNameError
 from artery.units import (
     show_bytes,
     show_count,
@@ -59,7 +60,7 @@ def tour(*names: str) -> TourAnswer:
     """Return the stops called ``names``, or all of them, with every figure computed.
 
     Raises:
-        UnknownNameError: there is no such stop.
+        InputError: there is no such stop; all that are wrong at once.
     """
     wanted = chosen(names)
     return TourAnswer(tuple(_stop(text) for text in stop_texts() if text.name in wanted))
@@ -69,12 +70,16 @@ def chosen(names: Sequence[str]) -> tuple[str, ...]:
     """Return the stops called ``names``, or all stops, in the article's order.
 
     Raises:
-        UnknownNameError: there is no such stop.
+        InputError: there is no such stop; all that are wrong at once.
     """
     known = tuple(text.name for text in stop_texts())
     for name in names:
-        if name not in known:
-            raise UnknownNameError("stop", name, known)
+        check_kinds(str, stop=name)
+    unknown = [UnknownNameError("stop", name, known) for name in names if name not in known]
+    if len(unknown) == 1:
+        raise unknown[0]
+    if unknown:
+        raise InputError(problem for error in unknown for problem in error.problems)
     return tuple(name for name in known if name in (names or known))
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from artery.cli.options import set_option, shared_options, system_option
 from artery.report.words import Language
+
+_SIZES: Final = "8:16G:x2"
+"""What nccl-tests users ask for most: from latency to bandwidth."""
 
 
 @click.command("expect")
@@ -13,8 +18,7 @@ from artery.report.words import Language
 @system_option
 @click.option(
     "--sizes",
-    default="8:16G:x2",
-    show_default=True,
+    show_default=_SIZES,
     metavar="BEGIN:END:xFACTOR",
     help="Sizes in bytes, K M G binary; +STEP instead of xFACTOR; or a list with commas.",
 )
@@ -46,7 +50,7 @@ def command(
     *,
     collective: str,
     on: str,
-    sizes: str,
+    sizes: str | None,
     size: str | None,
     algorithm: str,
     chips_per_node: int | None,
@@ -76,10 +80,14 @@ def command(
     from artery.report.json import document
     from artery.report.terminal import deliver
 
+    if sizes is not None and size is not None:
+        raise click.UsageError("--size and --sizes exclude each other; leave out one")
+    if sizes is None:
+        sizes = _SIZES if size is None else size
     answer = expect(
         collective,
         on,
-        sizes=sizes if size is None else size,
+        sizes=sizes,
         algorithm=algorithm,
         chips_per_node=chips_per_node,
         nccl=nccl,
