@@ -105,11 +105,11 @@ def fabric_design(
     """
     box = switch_named(switch) if switch else None
     rate = box.port if port is None and box else _rate(port or "800G")
+    if box is not None:
+        _has_ports(box, radix, rate)
     ports = radix if radix is not None else (box.radix_at(rate) if box else 64)
     tapers = _tapers(oversub)
     _check(chips, ports, rails, planes, nodes_per_rack)
-    if box is not None:
-        _has_ports(box, ports, rate)
     demand = Demand(chips, rails, ports, rate, tapers, planes)
     chosen = choose(box, nic, optic, ports, rate)
     found, out = designs(demand)
@@ -183,14 +183,14 @@ _FIXES: Final = {
 }
 
 
-def _has_ports(box: Switch, radix: int, rate: float) -> None:
+def _has_ports(box: Switch, radix: int | None, rate: float) -> None:
     """Refuse more ports than the named switch has at that rate."""
     there = box.radix_at(rate)
     if there == 0:
         found, rule = f"{8 * rate / 1e9:g} Gb/s", f"{box.name} has no port that fast"
         fix = f"at most {8 * box.port / 1e9:g} Gb/s"
         raise InputError(Problem(field="--port", found=found, rule=rule, fix=fix))
-    if radix > there:
+    if radix is not None and radix > there:
         rule = f"{box.name} has {there} ports of {8 * rate / 1e9:g} Gb/s"
         fix = f"--radix {there}, or a slower --port"
         raise InputError(Problem(field="--radix", found=str(radix), rule=rule, fix=fix))
