@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from artery.answers.explain import open_terms
+from artery.answers.plan import plan
 from artery.errors import InputError
 from tests import factories
 
@@ -31,3 +32,13 @@ def test_every_unknown_path_is_reported_at_once_with_the_nearest_ones() -> None:
 def test_a_path_like_nothing_is_told_the_roots() -> None:
     with pytest.raises(InputError, match="the roots are step and memory"):
         open_terms(factories.answer(), ("zzz",))
+
+
+def test_every_term_of_the_step_has_an_interval_and_the_step_the_narrowest() -> None:
+    root = plan("gpt2", "dgx-h100:16", tp=2).plans[0].time.root
+    nonzero = [term for _, term in root.walk() if term.value]
+    assert all(0 < term.low < term.value < term.high for term in nonzero)
+    parts = [part for part in root.children if part.value]
+    assert len(parts) > 3
+    assert root.high < sum(part.high for part in parts)
+    assert root.low > sum(part.low for part in parts)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 
 from artery.core.term import Term
 from artery.core.workload import Elementwise, Layer, Workload
 from artery.step.ledger import Ledger
+from artery.step.uncertainty import SPREAD, Z80
 
 _ONCE = {
     "data_parallel_per_step": "dp",
@@ -24,10 +26,12 @@ _PER_LAYER = ("tp", "cp", "ep", "host")
 
 
 def step_tree(ledger: Ledger, workload: Workload, low: float, high: float) -> Term:
-    """Return the tree rooted in ``step``, its interval at the root.
+    """Return the tree rooted in ``step``, with the interval of the step and of every part.
 
     Below each part stand the terms that explain it: of one micro-batch, layer by layer, or of
-    the whole step. They explain the part and do not add up to it.
+    the whole step. They explain the part and do not add up to it, and share its relative
+    interval. The intervals of the parts are independent, so that the step's is narrower than
+    their sum.
     """
     root = ledger.tree("step")
     below: dict[str, list[Term]] = {}
@@ -36,11 +40,25 @@ def step_tree(ledger: Ledger, workload: Workload, low: float, high: float) -> Te
             below.setdefault(part, []).append(ledger.tree(name))
     if "micro_batch.transfer" in ledger.terms:
         below.setdefault("pp", []).append(ledger.terms["micro_batch.transfer"])
-    for layer in workload.parts:
+    for layer in (workload.first, *workload.kinds, workload.last):
         for part, term in _of_layer(ledger, layer).items():
             below.setdefault(part, []).append(term)
-    parts = (replace(part, children=tuple(below.get(part.name, ()))) for part in root.children)
+    parts = (
+        _spread(replace(part, children=tuple(below.get(part.name, ()))), SPREAD[part.name])
+        for part in root.children
+    )
     return replace(root, low=low, high=high, children=tuple(parts))
+
+
+def _spread(term: Term, deviation: float) -> Term:
+    """``term`` and all below it with the 80 % interval of a relative standard deviation."""
+    factor = exp(Z80 * deviation)
+    return replace(
+        term,
+        low=term.value / factor,
+        high=term.value * factor,
+        children=tuple(_spread(child, deviation) for child in term.children),
+    )
 
 
 def _of_layer(ledger: Ledger, layer: Layer) -> dict[str, Term]:
