@@ -7,7 +7,7 @@ Operators describe one layer and one row, unsplit; how a plan splits them is sai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Split = Literal["none", "sequence", "tensor", "vocab", "expert"]
@@ -169,6 +169,19 @@ class Workload:
     def parts(self) -> tuple[Layer, ...]:
         """All layers in order: first, the repeated ones, last."""
         return (self.first, *self.layers, self.last)
+
+    @property
+    def kinds(self) -> tuple[Layer, ...]:
+        """The repeated layers by kind: equal ones, wherever they stand, as one with their count.
+
+        Costs that do not depend on the order of layers are computed on these.
+        """
+        found: dict[Layer, list[Layer]] = {}
+        for layer in self.layers:
+            found.setdefault(replace(layer, name="", count=1), []).append(layer)
+        return tuple(
+            replace(alike[0], count=sum(each.count for each in alike)) for alike in found.values()
+        )
 
     @property
     def depth(self) -> int:

@@ -46,7 +46,7 @@ def step_flops(workload: Workload, plans: Plans) -> StepFlops:
     selective = plans.recompute == RECOMPUTE.index("selective")
     for layer in (workload.first, workload.last):
         model = model + layer.count * forward_flops(layer, sequence)[0]
-    for layer in workload.layers:
+    for layer in workload.kinds:
         whole, core = forward_flops(layer, sequence)
         model = model + layer.count * whole
         redone = redone + layer.count * (whole * plans.recomputed + core * selective)

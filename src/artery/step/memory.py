@@ -156,7 +156,7 @@ def _activations(job: Job, stage: Stage) -> Floats:
     plans, machine, workload = job.plans, job.machine, job.workload
     kept = np.zeros(len(plans))
     peak = np.zeros(len(plans))
-    for part in workload.layers:
+    for part in workload.kinds:
         keeps, everything = layer_activations(part, plans, machine)
         kept = kept + keeps * part.count / workload.depth
         peak = np.maximum(peak, np.where(plans.recomputed > 0, everything, 0.0))
@@ -179,7 +179,7 @@ def _gathered_rows(job: Job) -> Floats:
     (Korthikanti 2022, figure 5).
     """
     plans = job.plans
-    whole = plans.rows * max((part.boundary for part in job.workload.layers), default=0)
+    whole = plans.rows * max((part.boundary for part in job.workload.kinds), default=0)
     parallel = (plans.sequence_parallel == 1) & (plans.tp > 1)
     return floats(np.where(parallel, 2.0 * whole * job.machine.width, 0.0))
 

@@ -67,7 +67,7 @@ class Ends:
 def ends(job: Job) -> Ends:
     """Return the micro-batch costs of layers, input part and output part."""
     total = nothing(len(job.plans))
-    for layer in job.workload.layers:
+    for layer in job.workload.kinds:
         share = layer.count / max(job.workload.depth, 1)
         total = total + _micro(layer, job, repeated=True).scaled(share)
     return Ends(

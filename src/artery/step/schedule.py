@@ -53,7 +53,7 @@ def transfer(job: Job) -> Floats:
     Megatron-LM cuts them over the tensor-parallel ranks (arXiv 2104.04473, section 4.1).
     """
     plans, machine = job.plans, job.machine
-    boundary = max((layer.boundary for layer in job.workload.layers), default=0)
+    boundary = max((layer.boundary for layer in job.workload.kinds), default=0)
     size = plans.rows * boundary * machine.width / plans.tp
     two = np.where(plans.pp > 1, 2, 1)
     seconds = price(machine, "sendrecv", size, two, plans.tp * plans.cp * plans.dp)

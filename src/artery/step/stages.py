@@ -76,7 +76,7 @@ def layer_weights(layer: Layer, plans: Plans) -> Weights:
 def mean_layer(workload: Workload, plans: Plans) -> Weights:
     """Return the weights of an average repeated layer, as stages hold a mix of them."""
     total = Weights(np.zeros(len(plans)), np.zeros(len(plans)))
-    for layer in workload.layers:
+    for layer in workload.kinds:
         total = total + layer_weights(layer, plans).scaled(float(layer.count))
     return total.scaled(1.0 / max(workload.depth, 1))
 
