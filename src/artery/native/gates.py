@@ -18,17 +18,21 @@ def by_steps(source: Whole, target: Whole, step: Whole, actors: int) -> tuple[Ga
     last row opens as each actor finishes. Take the transfers in the order returned.
     """
     steps = int(step.max()) + 1 if step.size else 0
-    gate = step.astype(np.int64) * actors + source
-    order = np.argsort(gate, kind="stable").astype(np.int32)
-    gate, total = gate[order], (steps + 1) * actors
-    sent = (gate + actors).astype(np.int32)
-    delivered = ((step.astype(np.int64)[order] + 1) * actors + target[order]).astype(np.int32)
-    count = np.bincount(sent, minlength=total) + np.bincount(delivered, minlength=total)
+    total = (steps + 1) * actors
+    gate = (step.astype(np.int64) * actors + source).astype(np.int32)
+    order = np.arange(gate.size, dtype=np.int32)
+    if np.any(gate[1:] < gate[:-1]):
+        order = np.argsort(gate, kind="stable").astype(np.int32)
+    delivered = (gate - source.astype(np.int32) + target.astype(np.int32) + actors)[order]
+    gate = gate[order]
+    sent = gate + np.int32(actors)
+    count = np.bincount(sent, minlength=total).astype(np.int32)
+    first = np.concatenate([[0], np.cumsum(count[actors:]), [gate.size] * actors])
+    count += np.bincount(delivered, minlength=total).astype(np.int32)
     count[actors:] += 1
     following = np.arange(actors, total, dtype=np.int32)
-    then_start = np.minimum(np.arange(total + 1), following.size).astype(np.int32)
-    first = np.concatenate([[0], np.cumsum(np.bincount(gate, minlength=total))]).astype(np.int32)
-    return Gates(count.astype(np.int32), first, then_start, following, sent, delivered), order
+    then_start = np.minimum(np.arange(total + 1, dtype=np.int32), np.int32(following.size))
+    return Gates(count, first.astype(np.int32), then_start, following, sent, delivered), order
 
 
 def by_dependencies(start: Longs, after: Ints, delivered: Whole, delay: Longs) -> Gates:
