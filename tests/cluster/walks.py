@@ -66,8 +66,8 @@ def summed(network: Network) -> set[tuple[int, int, int]]:
     return {(*ends, round(rate / 1e6)) for ends, rate in total.items()}
 
 
-def distances(network: Network, goal: int) -> Ints:
-    """Fewest links from every vertex to ``goal`` past no chip or card, breadth first."""
+def distances(network: Network, goal: int, *, past: bool = False) -> Ints:
+    """Fewest links from every vertex to ``goal``, breadth first; past chips and cards if asked."""
     edges = network.edges()
     near: dict[int, list[int]] = {}
     ends = zip(edges.source.tolist(), edges.target.tolist(), network.up.tolist(), strict=True)
@@ -80,7 +80,7 @@ def distances(network: Network, goal: int) -> Ints:
     queue = deque([goal])
     while queue:
         vertex = queue.popleft()
-        if ends_here[vertex] and vertex != goal:
+        if ends_here[vertex] and vertex != goal and not past:
             continue
         for before in near.get(vertex, ()):
             if found[before] < 0:

@@ -53,7 +53,9 @@ def across(
     if shift:
         leave, enter = (leave + shift) % cards, (enter + shift) % cards
     if tree.relay:
-        leave = enter
+        # A part-filled node may lack the chip of that card: then the other end changes rail.
+        leave = np.where(_slot(tree, source, enter) < 0, leave, enter)
+        enter = leave
     nodes = within.whole.domain.nodes
     ports = Ends(
         source.copy * nodes + source.inner, leave, target.copy * nodes + target.inner, enter
@@ -61,12 +63,14 @@ def across(
     middle = _crossing(tree, ports, choice)
     total = within.total
     columns = _out(within, source, near, leave, choice)
-    columns.append(_slot(tree, ports.source, leave))
+    slots = _slot(tree, source, leave), _slot(tree, target, enter)
+    columns.append(slots[0])
     for column, down in zip(middle.columns, middle.down, strict=True):
         back = np.where(down, total, 0) if isinstance(down, np.ndarray) else total * down
         columns.append(np.where(column < 0, -1, column + tree.first + back))
-    columns.append(_slot(tree, ports.target, enter) + total)
-    return columns + _in(within, target, far, enter, choice), middle.joined
+    columns.append(slots[1] + total)
+    columns += _in(within, target, far, enter, choice)
+    return columns, middle.joined & (slots[0] >= 0) & (slots[1] >= 0)
 
 
 def _own(within: Inside, seats: Seats, choice: Choice) -> tuple[Ints, Ints]:
@@ -83,21 +87,22 @@ def _crossing(tree: Tree, ports: Ends, choice: Choice) -> Crossing:
     return tree_paths(tree.fabric, tree.stages, tree.nodes, ports, choice)
 
 
-def _slot(tree: Tree, node: Ints, card: Ints) -> Ints:
-    """Return the cable from the seat of a card to the card."""
-    within = tree.within
-    cable = tree.slots + node * tree.fabric.cards + card
+def _slot(tree: Tree, seats: Seats, card: Ints) -> Ints:
+    """Return the cable between a card of a chip's node and its seat, -1 if that is missing."""
+    within, cards = tree.within, tree.fabric.cards
+    whole = within.whole
+    node = seats.copy * whole.domain.nodes + seats.inner
+    cable = tree.slots + node * cards + card
     if not len(within.rest):
         return np.asarray(cable)
-    whole = within.whole
-    start = (whole.domains - 1) * whole.domain.nodes
-    seat = within.seat[: whole.nodes - start].ravel()
-    chip = (whole.domains - 1) * whole.domain.chips + seat
-    missing = (seat < whole.domain.chips) & (chip >= whole.chips)
+    seat = within.seat.ravel()
+    missing = (seat < whole.domain.chips) & (
+        (whole.domains - 1) * whole.domain.chips + seat >= whole.chips
+    )
     before: Ints = np.cumsum(missing) - missing
-    last = node >= start
-    row = np.where(last, (node - start) * tree.fabric.cards + card, 0)
-    return np.asarray(cable - np.where(last, before[row], 0))
+    row = seats.inner * cards + card
+    last = seats.copy == whole.domains - 1
+    return np.where(last, np.where(missing[row], -1, cable - before[row]), cable)
 
 
 def _out(

@@ -58,7 +58,6 @@ def blasts(design: Design, links_per_optic: int) -> tuple[Blast, ...]:
 
 def _upper(design: Design) -> list[Blast]:
     """Return the blasts of a spine and of a core."""
-    per_pod = ceil(design.groups / design.pods)
     under_leaves = design.tiers[0].down * design.group_leaves
     spines = design.tiers[1].switches // (design.trees * design.pods)
     found = [
@@ -66,7 +65,7 @@ def _upper(design: Design) -> list[Blast]:
             "spine",
             0,
             0,
-            min(design.chips, per_pod * under_leaves),
+            min(design.chips, design.pod_groups * under_leaves),
             1 / spines / design.planes,
         )
     ]

@@ -105,6 +105,19 @@ class Design:
         return sum(tier.switches for tier in self.tiers)
 
     @property
+    def pod_groups(self) -> int:
+        """Groups under one set of spines, the last set perhaps with fewer."""
+        return ceil(self.groups / self.pods)
+
+    @property
+    def core_sets(self) -> tuple[int, int]:
+        """Cores that one spine of every pod is cabled to, and how many spines share a set."""
+        up = self.tiers[1].up
+        in_set = _divisor(up, Fraction(self.pods * up, self.radix))
+        spines = self.tiers[1].switches // (self.trees * self.pods)
+        return in_set, min(spines, self.radix // (self.pods * up // in_set))
+
+    @property
     def hops(self) -> tuple[int, int]:
         """Fewest and most switches between two cards of a tree."""
         return 1, 2 * len(self.tiers) - 1

@@ -43,29 +43,47 @@ class Run:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The racks, numbered along rows of ``row``, of nodes, of leaves by group, of spines by pod.
+
+    ``core`` is that of the cores.
+    """
+
+    row: int
+    node: Ints
+    group: Ints
+    pod: Ints
+    core: int
+
+
+def places(design: Design, hall: Hall) -> Places:
+    """Return where everything stands; the hall is about as long as it is wide."""
+    racks = ceil(design.nodes / hall.nodes_per_rack)
+    return Places(
+        row=max(1, ceil(sqrt(racks * hall.pitch / hall.width))),
+        node=np.arange(design.nodes, dtype=np.int64) // hall.nodes_per_rack,
+        group=_middle(design.groups, design.group_nodes, design.nodes, hall),
+        pod=_middle(design.pods, design.pod_groups * design.group_nodes, design.nodes, hall),
+        core=racks // 2,
+    )
+
+
 def runs(design: Design, hall: Hall) -> tuple[Run, ...]:
     """Return the cables of all trees by tier and length in metres, shortest first."""
-    racks = ceil(design.nodes / hall.nodes_per_rack)
-    row = max(1, ceil(sqrt(racks * hall.pitch / hall.width)))
-    node_rack = np.arange(design.nodes, dtype=np.int64) // hall.nodes_per_rack
+    there = places(design, hall)
     group = np.arange(design.nodes, dtype=np.int64) // design.group_nodes
-    leaf_rack = _middle(design.groups, design.group_nodes, design.nodes, hall)
-    found = _counted(
-        "card-leaf", _distance(node_rack, leaf_rack[group], row, hall), design.links[0]
+    pod = np.arange(design.groups, dtype=np.int64) // design.pod_groups
+    ends = (
+        ("card-leaf", there.node, there.group[group]),
+        ("leaf-spine", there.group, there.pod[pod]),
+        ("spine-core", there.pod, np.full_like(there.pod, there.core)),
     )
-    if len(design.tiers) > 1:
-        per_pod = ceil(design.groups / design.pods)
-        spine_rack = _middle(design.pods, per_pod * design.group_nodes, design.nodes, hall)
-        pod = np.arange(design.groups, dtype=np.int64) // per_pod
-        found += _counted(
-            "leaf-spine", _distance(leaf_rack, spine_rack[pod], row, hall), design.links[1]
-        )
-    if len(design.tiers) > 2:
-        core_rack = np.array([racks // 2], dtype=np.int64)
-        found += _counted(
-            "spine-core", _distance(spine_rack, core_rack, row, hall), design.links[2]
-        )
-    return tuple(found)
+    return tuple(
+        run
+        for (tier, one, other), cables in zip(ends, design.links, strict=False)
+        for run in _counted(tier, distance(one, other, there.row, hall), cables)
+    )
 
 
 def _middle(parts: int, size: int, nodes: int, hall: Hall) -> Ints:
@@ -76,7 +94,7 @@ def _middle(parts: int, size: int, nodes: int, hall: Hall) -> Ints:
     return middle
 
 
-def _distance(one: Ints, other: Ints, row: int, hall: Hall) -> Floats:
+def distance(one: Ints, other: Ints, row: int, hall: Hall) -> Floats:
     """Return the length of a cable between each two racks."""
     along = np.abs(one % row - other % row) * hall.width
     across = np.abs(one // row - other // row) * hall.pitch
