@@ -38,21 +38,25 @@ def fabric(hosts: int, down: int, spines: int, *, failed: float, seed: int) -> F
     return Fabric(Links(np.full(count, RATE), latency), hosts, down, spines, alive)
 
 
-def ring_paths(net: Fabric, order: Longs, random: np.random.Generator) -> tuple[Longs, Ints]:
-    """Return the paths from each rank to the next, each hashed to one live spine."""
-    start, link = [0], []
-    leaves = net.hosts // net.down
-    for a, b in zip(order.tolist(), np.roll(order, -1).tolist(), strict=True):
-        from_, to = a // net.down, b // net.down
-        link.append(a)
-        if from_ != to:
-            both = np.flatnonzero(net.alive[from_] & net.alive[to])
-            spine = int(random.choice(both))
-            link.append(2 * net.hosts + from_ * net.spines + spine)
-            link.append(2 * net.hosts + (leaves + to) * net.spines + spine)
-        link.append(net.hosts + b)
-        start.append(len(link))
-    return np.array(start), np.array(link, np.int32)
+def hashed(net: Fabric, source: Longs, target: Longs, seed: int) -> tuple[Longs, Ints]:
+    """Return paths from ``source`` to ``target``, each hashed to one of the live spines."""
+    from_, to = source // net.down, target // net.down
+    both = net.alive[from_] & net.alive[to]
+    chosen = (np.random.default_rng(seed).random(source.size) * both.sum(axis=1)).astype(np.int64)
+    spine = (both.cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
+    up = 2 * net.hosts + from_ * net.spines + spine
+    down = up + (net.hosts // net.down + to - from_) * net.spines
+    apart = from_ != to
+    hops = np.stack(
+        [source, np.where(apart, up, -1), np.where(apart, down, -1), net.hosts + target], axis=1
+    )
+    start = np.concatenate([[0], np.cumsum((hops >= 0).sum(axis=1))])
+    return start, hops[hops >= 0].astype(np.int32)
+
+
+def ring_paths(net: Fabric, order: Longs, seed: int) -> tuple[Longs, Ints]:
+    """Return the paths from each rank of a ring to the next."""
+    return hashed(net, order, np.roll(order, -1), seed)
 
 
 def as_pipelines(paths: list[tuple[Longs, Ints]], chunk: int) -> Pipelines:
@@ -92,3 +96,17 @@ def as_messages(links: Links, paths: list[tuple[Longs, Ints]], chunk: int) -> Wo
     path = np.concatenate(firsts)[order].astype(np.int32)
     transfers = Transfers(np.full(path.size, chunk), path, pipes.start, pipes.link)
     return Work(links, transfers, gates)
+
+
+def halving_doubling(net: Fabric, size: int, seed: int) -> Work:
+    """Return every message of a halving-doubling all-reduce of ``size`` bytes over all hosts."""
+    rounds = net.hosts.bit_length() - 1
+    reach = [*reversed(range(rounds)), *range(rounds)]
+    bytes_ = [size >> (rounds - bit) for bit in reach]
+    source = np.tile(np.arange(net.hosts), 2 * rounds)
+    target = source ^ np.repeat([1 << bit for bit in reach], net.hosts)
+    step = np.repeat(np.arange(2 * rounds), net.hosts)
+    gates, order = by_steps(source, target, step, net.hosts)
+    start, link = hashed(net, source, target, seed)
+    sizes = np.repeat(bytes_, net.hosts)[order]
+    return Work(net.links, Transfers(sizes, order, start, link), gates)

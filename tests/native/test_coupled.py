@@ -1,9 +1,9 @@
-"""Pipes as one variable each, against closed forms and against every single message."""
+"""Pipes as one variable each, against closed forms and full solves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,10 +14,9 @@ from artery.errors import UsageError
 from artery.native.coupled import Pipelines, coupled
 from artery.native.fluid import NO_CHANGES, fluid
 from artery.native.gates import at_times
-from artery.native.messages import Transport, messages
 from artery.native.work import Links, Transfers, Work, duration
 from tests.native.compiled import use
-from tests.native.pipelines import HOP, RATE, SOFTWARE, as_messages, as_pipelines, fabric
+from tests.native.pipelines import HOP, RATE, SOFTWARE, as_pipelines, fabric
 from tests.native.pipelines import ring_paths as ring
 
 
@@ -153,44 +152,9 @@ def test_leaving_out_links_that_cannot_be_full_changes_nothing(seed: int) -> Non
     assert answer.bytes == pytest.approx(full.played.bytes, abs=2)
 
 
-SUITE = tuple(product((64, 128), (0.0, 0.05), (False, True), (16_000, 250_000, 4_000_000)))
-"""Ranks, share of uplinks gone, placed at random, bytes of a chunk."""
-
-
-def test_a_hashed_ring_is_as_slow_as_its_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors = []
-    for ranks, failed, shuffled, chunk in SUITE:
-        random = np.random.default_rng(ranks)
-        net = fabric(ranks, 8, 8, failed=failed, seed=1)
-        order = random.permutation(ranks) if shuffled else np.arange(ranks)
-        paths = [ring(net, order, random)]
-        use(monkeypatch, "fluid")
-        short = int(coupled(net.links, as_pipelines(paths, chunk)).time[0])
-        use(monkeypatch, "messages")
-        played = messages(as_messages(net.links, paths, chunk), Transport(segment=0))
-        errors.append(short / played.makespan - 1)
-    assert np.median(np.abs(errors)) <= 0.01
-    assert np.abs(errors).max() <= 0.03
-
-
-def test_two_jobs_interleaved_on_the_same_leaves_slow_each_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    net, chunk = fabric(64, 8, 4, failed=0.0, seed=1), 4_000_000
-    paths = [ring(net, np.arange(job, 64, 2), np.random.default_rng(job)) for job in range(2)]
-    use(monkeypatch, "fluid")
-    alone = [int(coupled(net.links, as_pipelines([one], chunk)).time[0]) for one in paths]
-    both = coupled(net.links, as_pipelines(paths, chunk)).time
-    use(monkeypatch, "messages")
-    work = as_messages(net.links, paths, chunk)
-    played = messages(work, Transport(segment=0))
-    assert max(both) > max(alone)
-    assert max(both) == pytest.approx(played.makespan, rel=0.03)
-
-
 def test_software_latency_counts_once_a_hop() -> None:
     net = fabric(16, 8, 8, failed=0.0, seed=0)
-    inside = [ring(net, np.arange(8), np.random.default_rng(0))]
+    inside = [ring(net, np.arange(8), 0)]
     answer = coupled(net.links, as_pipelines(inside, 1000))
     assert answer.time[0] == 14 * (SOFTWARE + 2 * HOP + duration(1000, RATE))
 

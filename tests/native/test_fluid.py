@@ -17,6 +17,7 @@ from artery.native.maxmin import maxmin
 from artery.native.repair import Repair
 from artery.native.work import Gates, Links, Transfers, Work, duration
 from tests.native.compiled import use
+from tests.native.pipelines import fabric, halving_doubling
 from tests.native.works import over_star, random_work, same, star, steps_over_star
 
 Play = Callable[..., Flowed]
@@ -200,6 +201,15 @@ def test_both_cores_agree_to_the_picosecond(seed: int) -> None:
         same(answers[0].played, answers[1].played)
         assert replace(answers[0], played=answers[1].played) == answers[1]
         assert answers[0].unfair == 0
+
+
+def test_both_cores_agree_on_a_thousand_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = fabric(1024, 32, 32, failed=0.01, seed=0)
+    use(monkeypatch, "fluid")
+    fast = fluid(halving_doubling(net, 2**26, seed=1))
+    slow = twin(halving_doubling(net, 2**26, seed=1), NO_CHANGES, None, 0)
+    same(fast.played, slow.played)
+    assert fast.unfair == slow.unfair == 0
 
 
 @given(st.integers(0, 10**6))
