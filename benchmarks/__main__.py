@@ -1,8 +1,9 @@
-"""``python -m benchmarks``: search speed and start-up, printed as ratios of the same run."""
+"""``python -m benchmarks``: search, shared links, start-up, beside what the same run can do."""
 
 from __future__ import annotations
 
-from benchmarks import space, start
+from artery.native import core
+from benchmarks import messages, sharing, space, start
 
 
 def main() -> None:
@@ -15,6 +16,15 @@ def main() -> None:
         print(f"    first search {found.cold:.2f} s, warm {found.warm:.2f} s")
         print(f"    {found.rate:,.0f} plans/s searched, {found.plans / found.pricing:,.0f} priced")
         print(f"    {found.ratio:,.0f} times faster than one plan at a time")
+    print(f"The network, CPU seconds, best of five ({core().detail})")
+    compiled = core().library is not None
+    for played in messages.measure() if compiled else ():
+        print(f"  {played.name}: {played.seconds:.2f} s, {played.memory / 1e6:.0f} MB")
+        print(f"    {played.events:,} events, {played.rate / 1e6:.1f} million a second")
+    for shared in sharing.measure() if compiled else ():
+        print(f"  {shared.name}: {shared.seconds:.2f} s, {shared.memory / 1e6:.0f} MB")
+        print(f"    {shared.detail}")
+        print(f"    as long as {shared.gathers / 1e6:,.0f} million entries of a random gather")
     print("Start of a fresh process, against one that does nothing")
     for one in start.measure():
         print(f"  {one.ratio:5.1f} x  {one.seconds:.2f} s  {one.command}")

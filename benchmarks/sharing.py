@@ -38,6 +38,11 @@ class Shared:
     gather: float
     detail: str
 
+    @property
+    def gathers(self) -> float:
+        """How many entries a random gather fetches in that time."""
+        return self.seconds / (self.gather * 1e-9)
+
 
 def _fabric(chips: int) -> tuple[Network, Callable[[np.ndarray, np.ndarray], Paths]]:
     built = system(f"{SYSTEM}:{chips}")
