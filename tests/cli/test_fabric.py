@@ -82,6 +82,24 @@ def test_it_draws(capsys: pytest.CaptureFixture[str], lang: str) -> None:
         assert words in out
 
 
+@pytest.mark.parametrize("name", ["rail-2", "tor-2", "rail-only-2", "dual-plane-2"])
+def test_the_plan_of_a_candidate_is_written_and_has_no_fault(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "cables.csv"
+    asked = ("--chips", "1000", "--port", "400G", "--cables", name, "-o", str(out))
+    assert run(capsys, "design", *asked) == (0, "", "")
+    found = answered(capsys, "check", str(out))
+    assert found["fabric"]["cards"] == 1000
+    assert [one["cause"] for one in found["findings"]] in ([], ["single_homed"])
+
+
+def test_the_plan_of_no_candidate(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "design", "--chips", "1000", "--cables", "rail-7")
+    assert code == 3
+    assert "rail-2" in err
+
+
 def test_it_finds_the_missing_links(
     capsys: pytest.CaptureFixture[str], files: tuple[str, str]
 ) -> None:

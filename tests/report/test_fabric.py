@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
 from string import Formatter
 from typing import get_args
 
 import pytest
+from rich.console import RenderableType
 
-from artery.answers.fabric import Reason
+from artery.answers.fabric import Reason, fabric_design
+from artery.answers.fabric_check import fabric_check
 from artery.cluster.cabling import Network
 from artery.cluster.fabric_facts import FACTS
 from artery.cluster.faults import faults
+from artery.report.fabric import TABLE_WIDTH, design_drawing
+from artery.report.fabric_check import check_drawing
 from artery.report.fabric_words import fabric_words, finding_words
-from tests.cluster.fabrics import Wire, broken, cabling, leaf_spine
+from artery.report.terminal import draw
+from artery.report.words import Language
+from tests import snapshot
+from tests.cluster.fabrics import Wire, as_ibnetdiscover, broken, cabling, leaf_spine
 
 
 def fields(text: str) -> set[str]:
@@ -42,3 +52,24 @@ def test_every_finding_fills_its_words() -> None:
                 words = finding_words(language)
                 assert "{" not in words[one.cause].format(**one.figures)
                 assert "{" not in words[f"{one.cause}_fix"].format(**one.figures)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_design_as_it_is_drawn(language: Language) -> None:
+    answer = fabric_design(1024, port="400G", switch="qm9700", nic="cx7")
+    drawn = drawing(design_drawing(answer, language, "--chips 1024"), TABLE_WIDTH)
+    snapshot.check(f"fabric-design.{language}.txt", drawn)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_check_as_it_is_drawn(language: Language, tmp_path: Path) -> None:
+    file = tmp_path / "net.txt"
+    file.write_text(as_ibnetdiscover(broken(), nameless=3), encoding="utf-8")
+    answer = replace(fabric_check(str(file)), file="net.txt")
+    snapshot.check(f"fabric-check.{language}.txt", drawing(check_drawing(answer, language), 80))
+
+
+def drawing(of: RenderableType, width: int) -> str:
+    text = StringIO()
+    draw(of, file=text, width=width)
+    return text.getvalue()

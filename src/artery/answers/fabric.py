@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
@@ -18,12 +18,13 @@ from artery.cluster.fabric_facts import (
     LEAF_FAILURES_PER_MONTH,
     LINK_FAILURES_PER_MONTH,
     MONTH,
+    PLUGGABLE_SOURCE,
     Fact,
     Latency,
 )
 from artery.cluster.hall import Hall, Run, runs
 from artery.core.parts import Switch
-from artery.errors import InputError, Problem, Problems
+from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.units import parse
 
 MOST_CHIPS: Final = 10_000_000
@@ -51,7 +52,8 @@ class Candidate:
     """One design with its bill, its blast radii, and why it stands where it stands.
 
     ``latencies`` are one way at 64 B, under a leaf and over the top, by fabric, in seconds.
-    ``link_failures`` and ``leaf_failures`` are to be expected per day.
+    ``link_failures`` and ``leaf_failures`` are to be expected per day; ``optic_source`` says where
+    the optics' mean time between failures is from.
     """
 
     design: Design
@@ -59,9 +61,14 @@ class Candidate:
     bill: Bill
     blasts: tuple[Blast, ...]
     latencies: tuple[tuple[Latency, float], ...]
+    optic_source: str | None
     link_failures: float
     leaf_failures: float
     reasons: tuple[Reason, ...]
+
+
+MOST_CABLES: Final = 2_000_000
+"""Assumed: a longer plan is read by nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,29 @@ class DesignAnswer:
     switches: tuple[SwitchChoice, ...]
     media: tuple[Medium, ...]
     facts: tuple[Fact, ...]
+    hall: Hall
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+
+
+def cable_plan(answer: DesignAnswer, name: str) -> str:
+    """Return every cable of the candidate called ``name`` (``"rail-2"``) as CSV.
+
+    Each has its ends, rate, length and part. Raises :class:`artery.errors.InputError` for an
+    unknown candidate, or one with more cables than anybody reads.
+    """
+    from artery.cluster.plan_cables import cables
+    from artery.formats.fabric_files import as_plan
+
+    designs = {one.design.name: one.design for one in answer.candidates}
+    if name not in designs:
+        raise UnknownNameError("candidate", name, designs)
+    count = sum(designs[name].links)
+    if count > MOST_CABLES:
+        rule = f"a plan is written for at most {MOST_CABLES:,} cables"
+        fix = "ask for fewer chips"
+        raise InputError(Problem(field="--cables", found=f"{count:,}", rule=rule, fix=fix))
+    return as_plan(cables(designs[name], answer.hall, answer.parts))
 
 
 def fabric_design(
@@ -124,6 +152,7 @@ def fabric_design(
         switches=switch_choices(ports, rate),
         media=media(rate, candidates[0].runs) if candidates else (),
         facts=FACTS,
+        hall=hall,
         notes=chosen.notes,
         warnings=_warnings(chosen.parts, ports, candidates),
     )
@@ -204,6 +233,7 @@ def _priced(design: Design, parts: Parts, hall: Hall) -> Candidate:
         bill=bill(design, parts, cables),
         blasts=blasts(design, links_per_optic(parts.optic, design.rate)),
         latencies=tuple((one, one.across(len(design.tiers))) for one in LATENCIES),
+        optic_source=_mtbf_source(parts),
         link_failures=design.links[0] * LINK_FAILURES_PER_MONTH / MONTH,
         leaf_failures=design.tiers[0].switches * LEAF_FAILURES_PER_MONTH / MONTH,
         reasons=(),
@@ -225,10 +255,15 @@ def _reasoned(one: Candidate, every: list[Candidate]) -> Candidate:
     if one.bill.price and len(every) > 1 and one.bill.price.middle == min(prices):
         told.append("cheapest")
     told += _BY_KIND[design.kind]
-    return Candidate(
-        design, one.runs, one.bill, one.blasts, one.latencies, one.link_failures,
-        one.leaf_failures, tuple(told),
-    )  # fmt: skip
+    return replace(one, reasons=tuple(told))
+
+
+def _mtbf_source(parts: Parts) -> str | None:
+    """Return the document that the optics' failure rate is from."""
+    if parts.optic.mtbf is None:
+        return None
+    seen = parts.optic.provenance.get("mtbf.low")
+    return PLUGGABLE_SOURCE if seen is None else f"{seen.text} ({seen.as_of})"
 
 
 _BY_KIND: Final[dict[str, tuple[Reason, ...]]] = {
@@ -246,6 +281,9 @@ def _warnings(parts: Parts, radix: int, candidates: tuple[Candidate, ...]) -> tu
         told.append(f"no switch of the catalog has {radix} such ports: its power, price unknown")
     elif parts.switch.kind == "asic":
         told.append(f"{parts.switch.name} is a chip: the power is without its box and fans")
+    dual = any(one.design.planes > 1 for one in candidates)
+    if dual and parts.nic is not None and parts.nic.ports == 1:
+        told.append(f"{parts.nic.name} has one port: no dual-plane design with it")
     if parts.nic is None:
         told.append("no card of the catalog has this rate: its power and price are unknown")
     every = (parts.switch, parts.nic, parts.optic, parts.card_optic)

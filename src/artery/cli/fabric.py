@@ -47,6 +47,7 @@ def command() -> None:
     show_default=True,
     help="Sets the lengths of cables.",
 )
+@click.option("--cables", metavar="NAME", help="Write the cable plan of that candidate (CSV).")
 @shared_options
 def design(
     *,
@@ -54,6 +55,7 @@ def design(
     as_json: bool,
     lang: Language,
     out: str,
+    cables: str | None,
     **asked: Any,  # noqa: ANN401 - click's
 ) -> None:
     """Say which networks join N chips: switches, links, cables, power, price, failures.
@@ -64,6 +66,7 @@ def design(
       artery fabric design --chips 2048 --switch qm9700 --nic cx7
       artery fabric design --chips 24576 --switch th5 --port 400G --oversub 1:1,7:1
       artery fabric design --chips 65536 --radix 64 --port 400G --json
+      artery fabric design --chips 1024 --port 400G --cables rail-2 -o cables.csv
 
     \b
     Designs, each with as few tiers as hold the chips:
@@ -75,7 +78,7 @@ def design(
     Counts follow from the ports. Cable lengths, prices and power are rough: what is assumed or
     unknown is said. Exit code 4 if three tiers are too few.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.fabric import fabric_design
+    from artery.answers.fabric import cable_plan, fabric_design
     from artery.errors import InfeasibleError
     from artery.report.fabric import TABLE_WIDTH, design_drawing, design_payload
     from artery.report.files import write_whole
@@ -84,7 +87,9 @@ def design(
 
     answer = fabric_design(chips, **asked)
     request = {"chips": chips, **asked}
-    if as_json:
+    if cables is not None and answer.candidates:
+        write_whole(out, cable_plan(answer, cables))
+    elif as_json:
         write_whole(out, document("fabric", design_payload(answer, request)))
     else:
         typed = " ".join(

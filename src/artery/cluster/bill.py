@@ -7,7 +7,7 @@ optic may end several links; a card has its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from artery.cluster.blast import DAY
@@ -51,13 +51,17 @@ class Cables:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``count`` parts called ``name``; ``power`` (W) and ``price`` (USD) of all of them."""
+    """``count`` parts called ``name``; ``power`` (W) and ``price`` (USD) of all of them.
+
+    ``price_date`` is when that price was seen.
+    """
 
     role: str
     name: str | None
     count: int
     power: Span | None
     price: Span | None
+    price_date: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ def _copper_lines(cables: Sequence[Cables], copper: Sequence[Optic]) -> list[Lin
         ends = 2 * sum(one.count for one in cables if one.copper and one.part == part.name)
         if ends:
             counted = _line("copper", part, ends)
-            lines.append(Line("copper", part.name, ends // 2, counted.power, counted.price))
+            lines.append(replace(counted, count=ends // 2))
     return lines
 
 
@@ -153,7 +157,9 @@ def _optic_lines(parts: Parts, in_switches: int, in_cards: int) -> list[Line]:
 def _line(role: str, part: Switch | Nic | Optic | None, count: int) -> Line:
     if part is None:
         return Line(role, None, count, None, None)
-    return Line(role, part.name, count, _times(part.power, count), _times(part.price, count))
+    seen = part.provenance.get("price.low")
+    power, price = _times(part.power, count), _times(part.price, count)
+    return Line(role, part.name, count, power, price, seen.as_of if seen else None)
 
 
 def _times(span: Span | None, count: int) -> Span | None:

@@ -3,8 +3,9 @@
 Every design is a number of equal, separate trees of switches. In a tree, a *group* of nodes
 shares its leaves; a leaf keeps ``down : up`` of its ports as the taper says; the spines above
 take an equal number of links from every leaf, so their number divides a leaf's up-links; cores
-join the pods likewise. Counts follow from the ports of one switch (the folded Clos network of
-Al-Fares et al., SIGCOMM 2008: ``k**3 / 4`` hosts on three tiers of ``k`` ports).
+join the pods likewise. Where a few more up-links need fewer switches, they are cabled. Counts
+follow from the ports of one switch (the folded Clos network of Al-Fares et al., SIGCOMM 2008:
+``k**3 / 4`` hosts on three tiers of ``k`` ports).
 
 ``tor``
     All cards of a node on one leaf (top of rack).
@@ -20,10 +21,10 @@ Al-Fares et al., SIGCOMM 2008: ``k**3 / 4`` hosts on three tiers of ``k`` ports)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, isqrt
 from typing import Final, Literal, get_args
 
 Kind = Literal["tor", "rail", "rail-only", "dual-plane"]
@@ -112,10 +113,8 @@ class Design:
     @property
     def core_sets(self) -> tuple[int, int]:
         """Cores that one spine of every pod is cabled to, and how many spines share a set."""
-        up = self.tiers[1].up
-        in_set = _divisor(up, Fraction(self.pods * up, self.radix))
         spines = self.tiers[1].switches // (self.trees * self.pods)
-        return in_set, min(spines, self.radix // (self.pods * up // in_set))
+        return _sets(spines, self.tiers[1].up, self.pods, self.radix)
 
     @property
     def hops(self) -> tuple[int, int]:
@@ -267,17 +266,21 @@ def _counted(demand: Demand, shape: _Shape, tiers: int) -> _Counted:
     trees = shape.trees
     if tiers == 1:
         return _Counted(groups, nodes, 1, (TierCount("leaf", leaves * trees, down, 0),), ())
-    up = ceil(down / demand.taper(0))
     pods = ceil(groups / shape.pod(tiers))
     below = ceil(groups / pods) * shape.leaves
-    spines = _divisor(up, Fraction(below * up, shape.down(1, tiers)))
-    spine_down = below * up // spines
+    spines, up = _fewest(
+        range(ceil(down / demand.taper(0)), shape.radix - down + 1),
+        lambda up: _divisor(up, Fraction(below * up, shape.down(1, tiers))),
+    )
+    spine_down, spine_up = below * up // spines, 0
     counted = [TierCount("leaf", leaves * trees, down, up)]
     links = [leaves * up * trees]
-    spine_up = 0
     if tiers == 3:
-        spine_up = ceil(spine_down / demand.taper(1))
-        cores, core_down = _cores(spines, spine_up, pods, shape.radix)
+        cores, spine_up = _fewest(
+            range(ceil(spine_down / demand.taper(1)), shape.radix - spine_down + 1),
+            lambda up: _cores(spines, up, pods, shape.radix)[0],
+        )
+        core_down = _cores(spines, spine_up, pods, shape.radix)[1]
     counted.append(TierCount("spine", pods * spines * trees, spine_down, spine_up))
     if tiers == 3:
         counted.append(TierCount("core", cores * trees, core_down, 0))
@@ -291,16 +294,29 @@ def _cores(spines: int, up: int, pods: int, radix: int) -> tuple[int, int]:
     The ``i``-th spine of every pod goes to set ``i`` of cores, with equally many links to each;
     sets share their cores while ports are left.
     """
+    in_set, shared = _sets(spines, up, pods, radix)
+    return ceil(spines / shared) * in_set, shared * pods * up // in_set
+
+
+def _sets(spines: int, up: int, pods: int, radix: int) -> tuple[int, int]:
+    """Return the cores in a set, and how many spines of a pod share one."""
     in_set = _divisor(up, Fraction(pods * up, radix))
-    ports = pods * up // in_set
-    shared = min(spines, radix // ports)
-    return ceil(spines / shared) * in_set, shared * ports
+    return in_set, min(spines, radix // (pods * up // in_set))
+
+
+def _fewest(choices: range, switches: Callable[[int], int]) -> tuple[int, int]:
+    """Return the fewest switches above, and the fewest up-links of a switch that give them.
+
+    A few links more than the taper asks for may need fewer switches: 31 go evenly to 1 or 31 of
+    them, 32 also to 16. Twice as many never do: their next power of two is among the choices.
+    """
+    least = choices.start
+    tried = range(least, min(choices.stop, 2 * least + 1))
+    return min((switches(up), up) for up in tried)
 
 
 def _divisor(number: int, least: Fraction) -> int:
     """Return the smallest divisor of ``number`` that is at least ``least``."""
-    return next(one for one in _upwards(number) if one >= least)
-
-
-def _upwards(number: int) -> Iterator[int]:
-    return (one for one in range(1, number + 1) if number % one == 0)
+    small = [one for one in range(1, isqrt(number) + 1) if number % one == 0]
+    divisors = (*small, *(number // one for one in reversed(small)))
+    return next(one for one in divisors if one >= least)

@@ -54,9 +54,15 @@ FACTS: Final = (
 """RoCE over InfiniBand; planned paths over hashing; 16 queue pairs over one; both at scale."""
 
 PLUGGABLE_MTBF: Final = Span(0.5e6 * 3600, 1e6 * 3600)
-"""Mean time between failures of one pluggable optic, s: SemiAnalysis on Meta and Broadcom at
-ECOC 2025. Field reports are rarer: MOSAIC (SIGCOMM 2025) has a link failure every 6 to 12 h at
-100,000 GPUs, where this rate with 6 ends per GPU would give one every 0.8 to 1.7 h."""
+"""Mean time between failures of one pluggable optic, s; see :data:`PLUGGABLE_SOURCE`.
+
+Field reports are rarer: MOSAIC (SIGCOMM 2025) has a link failure every 6 to 12 h at 100,000 GPUs,
+where this rate with 6 ends per GPU would give one every 0.8 to 1.7 h.
+"""
+
+PLUGGABLE_SOURCE: Final = (
+    "SemiAnalysis on Meta and Broadcom at ECOC 2025: 0.5 to 1 M hours for pluggable 2xFR4"
+)
 
 LINK_FAILURES_PER_MONTH: Final = 0.00057
 """Links between card and leaf that fail in a month, as a share: Alibaba HPN, SIGCOMM 2024."""

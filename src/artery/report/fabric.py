@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,13 +12,14 @@ from rich.text import Text
 from artery.answers.fabric import Candidate, DesignAnswer
 from artery.answers.fabric_parts import Medium, SwitchChoice
 from artery.cluster.design import FULL
+from artery.core.parts import Span
 from artery.report.fabric_words import fabric_words
 from artery.report.plan import labelled_lines
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.units import show_line_rate, show_money, show_percent, show_power, show_rate, show_time
 
-TABLE_WIDTH = 96
+TABLE_WIDTH = 104
 """Cells that the table of candidates takes."""
 
 _NOTHING = "–"
@@ -89,6 +90,7 @@ def _candidate(one: Candidate) -> dict[str, Any]:
                 "count": x.count,
                 "power_w": x.power,
                 "price_usd": x.price,
+                "price_date": x.price_date,
             }
             for x in bill.lines
         ],
@@ -103,6 +105,7 @@ def _candidate(one: Candidate) -> dict[str, Any]:
         "blasts": one.blasts,
         "failures_per_day": {
             "optics": bill.optic_failures,
+            "optics_source": one.optic_source,
             "card_links": one.link_failures,
             "leaves": one.leaf_failures,
         },
@@ -257,14 +260,17 @@ def _first(one: Candidate, word: Words) -> Iterator[RenderableType]:
 
 
 def _bill(one: Candidate, word: Words) -> Table:
-    table = _grid(*(word[name] for name in ("part", "count", "power", "price")), last_left=False)
+    table = _grid(
+        *(word[name] for name in ("part", "count", "power", "price", "seen")), last_left=False
+    )
     for line in one.bill.lines:
         power, price = line.power, line.price
         table.add_row(
             line.name or word[line.role],
             f"{line.count:,}",
-            _NOTHING if power is None else f"{show_power(power.low)}-{show_power(power.high)}",
-            _NOTHING if price is None else f"{show_money(price.low)}-{show_money(price.high)}",
+            _NOTHING if power is None else _range(show_power, power),
+            _NOTHING if price is None else _range(show_money, price),
+            line.price_date or "",
         )
     return table
 
@@ -321,6 +327,12 @@ def _fabrics(answer: DesignAnswer, word: Words) -> Iterator[RenderableType]:
     yield indented(Text(word["latency_facts"]))
 
 
+def _range(show: Callable[[float], str], span: Span) -> str:
+    """Return both ends as ``show`` writes them, or the one there is."""
+    low, high = show(span.low), show(span.high)
+    return low if low == high else f"{low}-{high}"
+
+
 def _span(low: float, high: float) -> str:
     """Return ``7`` or ``7-9`` with up to three significant digits."""
     one, other = f"{low:.3g}", f"{high:.3g}"
@@ -343,7 +355,9 @@ def _out(answer: DesignAnswer, word: Words) -> Iterable[str]:
 
 def _next(answer: DesignAnswer, asked: str) -> Iterable[str]:
     if answer.candidates and answer.demand.tapers == (FULL,):
-        yield f"artery fabric design {asked} --oversub 2:1"
+        first = answer.candidates[0].design.name
+        yield f"artery fabric design {asked} --radix {answer.demand.radix} --oversub 2:1"
+        yield f"artery fabric design {asked} --cables {first} -o cables.csv"
     elif not answer.candidates:
         yield f"artery fabric design {asked} --radix {2 * answer.demand.radix}"
     yield "artery catalog list switches"
