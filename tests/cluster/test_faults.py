@@ -100,8 +100,15 @@ def test_top_of_rack_leaves_are_no_rails() -> None:
 def test_one_slow_link() -> None:
     told = found(changed(RAILS, lambda w: w.one == "leaf002" and w.one_port == 20, rate=200 * GBPS))
     assert set(told) == {"slow_link"}
-    assert told["slow_link"].figures == {"links": 1, "of": 256, "usual": "400 Gb/s"}
-    assert told["slow_link"].evidence == ("leaf002[20] - spine001[8]: 200 Gb/s",)
+    assert told["slow_link"].figures == {"links": 1, "of": 512}
+    assert told["slow_link"].evidence == ("leaf002[20] - spine001[8]: 200 Gb/s of 400 Gb/s",)
+
+
+def test_a_leaf_of_slower_hosts_is_meant_one_slow_host_is_not() -> None:
+    storage = changed(RAILS, lambda w: w.other == "leaf008", rate=200 * GBPS)
+    assert "slow_link" not in found(storage)
+    told = found(changed(storage, lambda w: w.card == "mlx5_2" and w.one == "node003", rate=1e9))
+    assert told["slow_link"].where == ("node003",)
 
 
 def test_two_halls() -> None:

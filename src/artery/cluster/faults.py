@@ -136,25 +136,38 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 
 def slow_links(network: Network) -> Iterator[Finding]:
-    """Yield an error for cables slower than most between the same two tiers."""
-    classes: defaultdict[tuple[int, int], list[Cable]] = defaultdict(list)
+    """Yield an error for cables slower than most of their kind.
+
+    Cables between switches are compared with those between the same two tiers, cables of hosts
+    with those on the same leaf: storage may have its own, slower ones.
+    """
+    kinds: defaultdict[tuple[int | str, int], list[Cable]] = defaultdict(list)
     for cable in network.cabling.cables:
         if cable.rate is not None:
-            tiers = sorted(network.tier.get(end.device, 0) for end in (cable.one, cable.other))
-            classes[tiers[0], tiers[1]].append(cable)
-    for cables in classes.values():
-        rates = Counter(cable.rate for cable in cables if cable.rate is not None)
+            kinds[_kind(network, cable)].append(cable)
+    slow: list[tuple[Cable, float]] = []
+    for cables in kinds.values():
+        rates = Counter(cable.rate or 0.0 for cable in cables)
         usual = max(rates, key=lambda rate: (rates[rate], rate))
-        slow = [cable for cable in cables if cable.rate is not None and cable.rate < usual]
-        if slow:
-            lines = [f"{network.cable(cable)}: {show_line_rate(cable.rate or 0)}" for cable in slow]
-            figures: Figures = {
-                "links": len(slow),
-                "of": len(cables),
-                "usual": show_line_rate(usual),
-            }
-            where = tuple(dict.fromkeys(network.name(cable.one.device) for cable in slow))
-            yield Finding("slow_link", "error", where, figures, cut(lines))
+        slow += [(cable, usual) for cable in cables if (cable.rate or 0.0) < usual]
+    if slow:
+        lines = [
+            f"{network.cable(cable)}: {show_line_rate(cable.rate or 0)} of {show_line_rate(usual)}"
+            for cable, usual in slow
+        ]
+        where = tuple(dict.fromkeys(network.name(cable.one.device) for cable, _ in slow))
+        figures = {"links": len(slow), "of": sum(map(len, kinds.values()))}
+        yield Finding("slow_link", "error", where, figures, cut(lines))
+
+
+def _kind(network: Network, cable: Cable) -> tuple[int | str, int]:
+    """Return what a cable is compared with: a leaf's host cables, or two tiers."""
+    ends = (cable.one.device, cable.other.device)
+    hosts = [one for one in ends if network.is_host(one)]
+    if hosts:
+        return next((one for one in ends if one not in hosts), hosts[0]), 0
+    low, high = sorted(network.tier[one] for one in ends)
+    return low, high
 
 
 def one_sided(network: Network) -> Iterator[Finding]:

@@ -193,7 +193,7 @@ _FINDINGS_EN = {
     "{usual}, at worst {least}.",
     "unequal_uplinks_fix": "A collective goes at the pace of its slowest leaf: restore the "
     "missing cables, or keep large jobs off these leaves.",
-    "slow_link": "{links} of {of} links run below the usual {usual}.",
+    "slow_link": "{links} of {of} links run slower than others of their kind.",
     "slow_link_fix": "Reseat or replace them; look for lanes that did not train and for older "
     "cables.",
     "one_sided": "{links} cables are reported by one of their ends only.",
@@ -245,7 +245,7 @@ _FINDINGS_ZH = {
     "unequal_uplinks": "{of} 台交换机中有 {switches} 台上行少于通常的 {usual} 条，"
     "最少 {least} 条。",
     "unequal_uplinks_fix": "集合通信受最慢的叶拖累：补上缺的线缆，或让大作业避开这些叶。",
-    "slow_link": "{of} 条链路中有 {links} 条低于通常的 {usual}。",
+    "slow_link": "{of} 条链路中有 {links} 条慢于同类链路。",
     "slow_link_fix": "重插或更换；查看未训练成功的通道和旧线缆。",
     "one_sided": "{links} 条线缆只有一端报告。",
     "one_sided_fix": "重新读取网络；抖动的端口会这样。",
