@@ -70,9 +70,9 @@ def test_cards(shared: Path) -> None:
         assert (found.kind, found.year) == (kind, int(row["year"]))
         if row["power_typ_w"]:
             assert found.power is not None
-            low, *rest = bounds(row["power_typ_w"].split("(")[-1] or row["power_typ_w"])
-            if rest:
-                assert (found.power.low, found.power.high) == (low, rest[0])
+            # "25 (17 to 26)": the range is what counts.
+            ranges = [told for part in row["power_typ_w"].split("(") if (told := bounds(part))]
+            assert [found.power.low, found.power.high] == max(ranges, key=len)
         if row["price_usd_rough"]:
             assert found.price is not None
             assert [found.price.low, found.price.high] == bounds(row["price_usd_rough"])
