@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import entry, names, resolve
 from artery.catalog.overrides import ORIGIN, put_under, under
-from artery.catalog.sourced import Sourced
+from artery.catalog.sourced import Sourced, leaves
 from artery.catalog.structure import fill
 from artery.catalog.system_build import build, lone_chip
 from artery.catalog.system_schema import SystemTable
@@ -38,7 +39,32 @@ def system(spec: str, overrides: Sequence[str] = ()) -> System:
     note, found = _table(wanted.name, own)
     if found is None:
         return _of_one_chip(wanted, chip_overrides, own)
-    table, sourced = found
+    return _built(*found, note, wanted, chip_overrides)
+
+
+def described(values: dict[str, Any], file: str, overrides: Sequence[str] = ()) -> System:
+    """Return the system that the tables ``values`` describe, as read from ``file``.
+
+    They are those of a file of ours, without sources; everything has ``file`` as its source.
+    Raises :class:`artery.errors.InputError` with all that is missing or contradicts itself.
+    """
+    from artery.catalog import system_checks  # noqa: F401 - registers the checks of the table
+    from artery.catalog.door import revise
+
+    own = Source(f"the file {file}", "now", "recalled")
+    sourced = Sourced(values, {path: own for path, _ in leaves(values)})
+    chip_overrides, rest = under("chip", overrides)
+    table, sourced = revise(SystemTable, sourced, rest)
+    return _built(table, sourced, None, Spec(file), chip_overrides)
+
+
+def _built(
+    table: SystemTable,
+    sourced: Sourced,
+    note: str | None,
+    wanted: Spec,
+    chip_overrides: Sequence[str],
+) -> System:
     chip = _chip(table.chip, chip_overrides)
     links = {name: link_of(name) for name in _link_names(table)}
     built = build(table, chip, links, wanted)

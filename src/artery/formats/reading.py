@@ -30,6 +30,11 @@ class Reading:
     the file says; ``fields`` is everything understood, as JSON values in SI units; ``warnings``
     are what an expert would remark; ``ignored`` what was not understood. A reading may also be a
     ``system``, and ``measurements``.
+
+    ``table`` gives, for the catalog's name of the chip (``None``: the one that the file names),
+    the same system as a file of ours would describe it (:mod:`artery.catalog.system_schema`). It
+    raises ``InputError`` where a fact is missing, which ``fields["missing_facts"]`` names;
+    ``system`` is ``None`` then.
     """
 
     format: str
@@ -40,6 +45,7 @@ class Reading:
     ignored: tuple[Ignored, ...] = ()
     system: System | None = None
     measurements: tuple[Measurement, ...] = ()
+    table: Callable[[str | None], dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,10 @@ from artery.errors import InputError, Problem, UnknownNameError
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text, read_text
 
-MODULES: Final[tuple[str, ...]] = ()
+MODULES: Final[tuple[str, ...]] = (
+    "nvidia_smi_topo",
+    "rocm_smi_topo",
+)
 """Modules of this room that hold formats, in alphabetical order."""
 
 SURE_ENOUGH: Final = 0.5
