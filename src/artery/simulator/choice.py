@@ -8,33 +8,49 @@ from typing import Final, Literal
 from artery.errors import InputError, Problem
 from artery.simulator.pipes import playable
 from artery.simulator.placed import Placed
-from artery.simulator.scenario import Scenario
+from artery.simulator.scenario import Scenario, protocol
 from artery.simulator.work import transfers_of
 
 Engine = Literal["coupled", "messages", "fluid"]
 
 MOST_MESSAGES: Final = 6_000_000
-"""Messages that are played one by one: some ten seconds and 600 MB on one core."""
+"""Messages that are played one by one: some ten seconds and 900 MB on one core."""
+
+MOST_EVENTS: Final = 8_000_000
+"""Hops of segments beyond which messages are cut more coarsely: a second or two on one core."""
+
+HOPS: Final = 4
+"""Links of a path, for the estimate: two in a node, four to eight in a network."""
 
 COUPLED_FROM: Final = 4_000
 """Messages from which a pipelined collective is taken as one variable: exact enough (1 %), and
-its cost does not grow with the steps."""
+its cost does not grow with the steps. Trees and switches that add pass on slices so fine that
+their steps, played one after the other, would be too slow: they are always taken so."""
 
 BULK: Final = 8 * 2**20
 """Bytes from which transfers that share a link share it fairly: ten transport windows and more
-(notes of the engines' comparison: fluid within 4 % there, up to 27 % off below)."""
+(fluid is within 4 % of packets there, and up to 27 % off below)."""
 
-ERROR: Final = {"coupled": 0.01, "messages": 0.05, "fluid": 0.04}
-"""Error against packets that the engines' suite allows: worst case of each, as a share."""
+ERROR: Final = {"coupled": 0.03, "messages": 0.05, "fluid": 0.04}
+"""Worst error of each engine in its suite against packets (coupled: against messages)."""
+
+COARSE: Final = 0.15
+"""The same of messages in few large pieces: halving-doubling with colliding paths, 11 to 15 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The engine, why it was taken, and how far off it may be."""
+    """The engine, why it was taken (``why``, with ``count`` messages), how far off it may be.
+
+    ``why`` is ``asked``, ``pipelined``, ``bulk`` or ``small``. ``segment`` is what the message
+    engine cuts messages into, in bytes (0: not at all).
+    """
 
     engine: Engine
-    reason: str
+    why: str
+    count: int
     error: float
+    segment: int
 
 
 def choose(jobs: tuple[Placed, ...], scenario: Scenario) -> Chosen:
@@ -43,34 +59,55 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario) -> Chosen:
     Raises ``InputError`` where no engine can play them: too many messages and no pipelined form.
     """
     count = sum(transfers_of(job) for job in jobs)
-    pipelined = all(playable(job) for job in jobs) and not scenario.slow
-    if scenario.engine != "auto":
-        return _forced(scenario.engine, count, pipelined=pipelined)
-    if pipelined and count > COUPLED_FROM:
-        return Chosen(
-            "coupled", f"pipelined: {count:,} messages are one variable a pipe", ERROR["coupled"]
-        )
+    pipelined = all(playable(job) for job in jobs) and not scenario.failing
+    segment = _segment(jobs, scenario, count)
+    coarse = COARSE if segment != protocol(scenario.transport).segment else ERROR["messages"]
+    if scenario.engine == "coupled" and not pipelined:
+        raise _not_pipelined()
+    if scenario.engine == "coupled":
+        return Chosen("coupled", "asked", count, ERROR["coupled"], segment)
+    sliced = any(pipe.kind != "ring" for job in jobs for pipe in job.schedule.pipes)
+    if scenario.engine == "auto" and pipelined and (sliced or count > COUPLED_FROM):
+        return Chosen("coupled", "pipelined", count, ERROR["coupled"], segment)
     if count > MOST_MESSAGES:
         raise _too_many(count)
-    smallest = min((job.size // max(job.schedule.chunks, 1) for job in jobs), default=0)
-    if smallest >= BULK and scenario.routing != "spray":
-        return Chosen("fluid", "long transfers that share links share them fairly", ERROR["fluid"])
-    return Chosen("messages", f"{count:,} messages, played one by one", ERROR["messages"])
+    if scenario.engine != "auto":
+        error = ERROR["fluid"] if scenario.engine == "fluid" else coarse
+        return Chosen(scenario.engine, "asked", count, error, segment)
+    smallest = min((job.total // max(job.schedule.chunks, 1) for job in jobs), default=0)
+    if smallest >= BULK:
+        return Chosen("fluid", "bulk", count, ERROR["fluid"], segment)
+    return Chosen("messages", "small", count, coarse, segment)
 
 
-def _forced(engine: Engine, count: int, *, pipelined: bool) -> Chosen:
-    if engine == "coupled" and not pipelined:
-        raise InputError(
-            Problem(
-                field="engine",
-                found="coupled",
-                rule="it plays pipelined collectives between chips, without slow ranks",
-                fix="--engine messages",
-            )
+def _segment(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> int:
+    """Return the transport's segment, or a coarser one where there would be too many events."""
+    segment = protocol(scenario.transport).segment
+    moved = sum(
+        job.total * job.schedule.ranks * job.schedule.wire / max(_buffer(job), 1) for job in jobs
+    )
+    while (count + moved / segment) * HOPS > MOST_EVENTS:
+        if moved / segment < count:
+            return 0
+        segment *= 2
+    return segment
+
+
+def _buffer(job: Placed) -> int:
+    """Return the chunks of one rank's buffer."""
+    own = job.schedule.collective in {"alltoall", "sendrecv"}
+    return job.schedule.chunks // (job.schedule.ranks if own else 1)
+
+
+def _not_pipelined() -> InputError:
+    return InputError(
+        Problem(
+            field="engine",
+            found="coupled",
+            rule="it plays pipelined collectives whose links do not fail on the way",
+            fix="--engine messages",
         )
-    if engine != "coupled" and count > MOST_MESSAGES:
-        raise _too_many(count)
-    return Chosen(engine, "asked for", ERROR[engine])
+    )
 
 
 def _too_many(count: int) -> InputError:

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.cluster.routing import Network, paths
 from artery.core.schedule import Pipe
 from artery.core.system import System
 from artery.native.coupled import Pipelines
 from artery.simulator.placed import Ints, Placed
-from artery.simulator.scenario import POLICY, Scenario
+from artery.simulator.routes import Ends, Routes, ends, routes, spread
+from artery.simulator.scenario import Scenario
+from artery.simulator.wires import Wires
 
 SLICE = 524_288
 """Bytes that a tree passes on as one: NCCL's Simple protocol slices its buffers so (assumed)."""
+
+WAYS = 8
+"""Paths over which a coupled pipe sprays each edge: half of those of messages, assumed enough."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,32 +28,37 @@ class Coupled:
     pipelines: Pipelines
     job: Ints
     phase: Ints
-    source: Ints
-    target: Ints
+    pairs: Ends
+    routed: Routes
 
 
 def playable(job: Placed) -> bool:
-    """Whether the job's pipes run between chips only, so that their paths are known."""
-    return bool(job.schedule.pipes) and not job.schedule.switches
+    """Whether the job has a pipelined form."""
+    return bool(job.schedule.pipes) and isinstance(job.size, int)
 
 
 def coupled_pipes(
-    system: System, network: Network, jobs: tuple[Placed, ...], scenario: Scenario
+    system: System, wires: Wires, jobs: tuple[Placed, ...], scenario: Scenario
 ) -> Coupled:
-    """Return all pipes of ``jobs`` over the paths that the scenario's policy gives."""
+    """Return all pipes of ``jobs`` over the paths that the scenario's policy gives.
+
+    An edge that takes several paths at once is as many edges with a part of the bytes each.
+    """
     found = [(number, pipe) for number, job in enumerate(jobs) for pipe in job.schedule.pipes]
-    edges = [_edges(pipe) for _, pipe in found]
-    source = np.concatenate([jobs[n].chips[e[0]] for (n, _), e in zip(found, edges, strict=True)])
-    target = np.concatenate([jobs[n].chips[e[1]] for (n, _), e in zip(found, edges, strict=True)])
-    policy = POLICY[scenario.routing]
-    routed = paths(
-        system, network, source, target, policy="hash" if policy == "spray" else policy,
-        seed=scenario.seed,
-    )  # fmt: skip
-    waves = [wave for _, pipe in found for wave in _waves(pipe)]
+    pairs = _pairs(wires, jobs, found)
+    ways = WAYS if scenario.routing == "spray" else max(scenario.queue_pairs, 1)
+    routed = _routed(system, wires, pairs, scenario, ways)
+    waves = [wave * ways for _, pipe in found for wave in _waves(pipe)]
     first = np.cumsum([0, *(len(_waves(pipe)) for _, pipe in found)])
-    amounts = [_amount(pipe, jobs[number].size) for number, pipe in found]
-    segments = [_segment(pipe, a) for (_, pipe), a in zip(found, amounts, strict=True)]
+    amounts = [max(round(_amount(pipe, jobs[n]) / ways), 0) for n, pipe in found]
+    segments = [
+        min(_segment(pipe, _amount(pipe, jobs[n])), amount)
+        for (n, pipe), amount in zip(found, amounts, strict=True)
+    ]
+    behind = [
+        segment if pipe.kind == "ring" else amount
+        for (_, pipe), amount, segment in zip(found, amounts, segments, strict=True)
+    ]
     return Coupled(
         pipelines=Pipelines(
             start=routed.start,
@@ -58,22 +67,44 @@ def coupled_pipes(
             pipe=first,
             depth=np.array([p.depth if p.kind == "ring" else 0 for _, p in found], dtype=np.int64),
             amount=np.array(amounts, dtype=np.int64),
-            behind=np.array(
-                [
-                    s if p.kind == "ring" else a
-                    for (_, p), a, s in zip(found, amounts, segments, strict=True)
-                ],
-                dtype=np.int64,
-            ),
+            behind=np.array(behind, dtype=np.int64),
             segment=np.array(segments, dtype=np.int64),
-            toward=np.concatenate(_toward(found)),
+            toward=_toward(found, ways),
             release=np.array([jobs[number].release for number, _ in found], dtype=np.int64),
         ),
         job=np.array([number for number, _ in found], dtype=np.int64),
         phase=np.array([pipe.phase for _, pipe in found], dtype=np.int64),
-        source=source,
-        target=target,
+        pairs=pairs,
+        routed=routed,
     )
+
+
+def _pairs(wires: Wires, jobs: tuple[Placed, ...], found: list[tuple[int, Pipe]]) -> Ends:
+    parts = []
+    for number, pipe in found:
+        source, target = _edges(pipe)
+        parts.append(ends(wires.network, jobs[number], source, target))
+    cut = None
+    if any(part.cut is not None for part in parts):
+        none = [np.zeros(len(p.source), np.int8) if p.cut is None else p.cut for p in parts]
+        cut = np.concatenate(none)
+    return Ends(
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        cut,
+    )
+
+
+def _routed(system: System, wires: Wires, pairs: Ends, scenario: Scenario, ways: int) -> Routes:
+    """Return ``ways`` paths of every edge, one after the other."""
+    if scenario.routing == "spray" or ways == 1:
+        found = routes(system, wires.network, pairs, scenario)
+        return found if ways == 1 else spread(found, ways)
+    many = len(pairs.source)
+    cut = None if pairs.cut is None else np.repeat(pairs.cut, ways)
+    each = Ends(np.repeat(pairs.source, ways), np.repeat(pairs.target, ways), cut)
+    found = routes(system, wires.network, each, scenario, np.tile(np.arange(ways), many))
+    return Routes(np.arange(many + 1) * ways, found.start, found.link)
 
 
 def _edges(pipe: Pipe) -> tuple[Ints, Ints]:
@@ -91,9 +122,9 @@ def _waves(pipe: Pipe) -> list[int]:
     return [len(pipe.source)] * (2 if pipe.both_ways else 1)
 
 
-def _amount(pipe: Pipe, size: int) -> int:
+def _amount(pipe: Pipe, job: Placed) -> int:
     """Bytes that cross each edge."""
-    return round(pipe.weight * pipe.volume * size)
+    return round(pipe.weight * pipe.volume * job.total)
 
 
 def _segment(pipe: Pipe, amount: int) -> int:
@@ -103,23 +134,27 @@ def _segment(pipe: Pipe, amount: int) -> int:
     return min(SLICE, max(amount, 1))
 
 
-def _toward(found: list[tuple[int, Pipe]]) -> list[Ints]:
+def _toward(found: list[tuple[int, Pipe]], ways: int) -> Ints | None:
     """For every edge the next edge to the root of its tree; -1 at the root and round a ring."""
+    if all(pipe.kind == "ring" for _, pipe in found):
+        return None
     parts: list[Ints] = []
     base = 0
     for _, pipe in found:
         for _ in _waves(pipe):
-            if pipe.kind == "ring":
-                parts.append(np.full(len(pipe.source), -1, dtype=np.int64))
-            else:
-                parts.append(_upward(pipe, base))
-            base += len(pipe.source)
-    return parts
+            many = len(pipe.source)
+            one = np.full(many, -1, dtype=np.int64) if pipe.kind == "ring" else _upward(pipe)
+            copies = np.where(one[:, None] < 0, -1, base + one[:, None] * ways + np.arange(ways))
+            parts.append(copies.ravel())
+            base += many * ways
+    return np.concatenate(parts)
 
 
-def _upward(pipe: Pipe, base: int) -> Ints:
-    """The edge of each edge's parent, numbered from ``base`` on."""
+def _upward(pipe: Pipe) -> Ints:
+    """The edge of each edge's parent."""
     ranks = int(max(pipe.source.max(), pipe.target.max())) + 1
     edge_of = np.full(ranks, -1, dtype=np.int64)
-    edge_of[pipe.source] = np.arange(len(pipe.source)) + base
+    edge_of[pipe.source] = np.arange(len(pipe.source))
+    if pipe.kind == "star":
+        return np.full(len(pipe.source), -1, dtype=np.int64)
     return np.asarray(edge_of[pipe.target])

@@ -15,15 +15,22 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """``schedule`` on ``size`` bytes (nccl-tests' convention), rank r on chip ``chips[r]``.
+    """``schedule`` on ``size`` bytes, rank r on chip ``chips[r]``.
 
-    ``release`` is when it starts, in picoseconds.
+    ``size`` is by nccl-tests' convention, or for all-to-all a matrix of what each rank sends to
+    each. ``release`` is when it starts, in picoseconds; ``name`` is what the job is called.
     """
 
     schedule: Schedule
-    size: int
+    size: int | Ints
     chips: Ints
     release: int = 0
+    name: str = "job"
+
+    @property
+    def total(self) -> int:
+        """Bytes of the buffer: of a matrix the most that a rank sends."""
+        return self.size if isinstance(self.size, int) else int(self.size.sum(axis=1).max())
 
 
 def check(jobs: tuple[Placed, ...], chips: int) -> None:
@@ -31,13 +38,13 @@ def check(jobs: tuple[Placed, ...], chips: int) -> None:
 
     Raises ``InputError``: too few places, a chip that is not there, a chip twice in one job.
     """
-    for number, job in enumerate(jobs):
+    for job in jobs:
         found = np.unique(job.chips)
         if len(job.chips) != job.schedule.ranks or len(found) != len(job.chips):
-            raise _problem(f"job {number}", f"{len(found)} chips for {job.schedule.ranks} ranks",
+            raise _problem(job.name, f"{len(found)} chips for {job.schedule.ranks} ranks",
                            "every rank has a chip of its own")  # fmt: skip
         if len(found) and (found[0] < 0 or found[-1] >= chips):
-            raise _problem(f"job {number}", f"chip {int(found[-1])}",
+            raise _problem(job.name, f"chip {int(found[-1])}",
                            f"chips are numbered from 0 to {chips - 1}")  # fmt: skip
 
 

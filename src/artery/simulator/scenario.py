@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from artery.errors import UnknownNameError
+from artery.native.messages import WHOLE
 
 Routing = Literal["ecmp", "static", "adaptive", "spray"]
 EngineName = Literal["auto", "coupled", "messages", "fluid"]
@@ -24,26 +25,31 @@ POLICY: Final[Mapping[str, str]] = {
 class Protocol:
     """A transport: bytes that may be under way unacknowledged, in segments; rate that it reaches.
 
-    ``efficiency`` is the share of a link's rate left by headers and congestion control beyond
-    what the link class already counts; ``note`` its source.
+    ``efficiency`` is the share of a link's rate left by congestion control beyond what the link
+    class already counts, ``reordered`` the share left when packets of one message take several
+    paths and arrive out of order; ``note`` says where both come from.
     """
 
     segment: int
     window: int
     efficiency: float
+    reordered: float
     note: str
 
 
 PROTOCOLS: Final[Mapping[str, Protocol]] = {
-    "infiniband": Protocol(65_536, 8, 1.0, "credit flow control; window of 512 KiB, assumed"),
-    "roce": Protocol(65_536, 8, 1.0, "priority flow control; window of 512 KiB, assumed"),
-    "roce-dcqcn": Protocol(
-        65_536, 8, 0.97, "rate control marks 1 to 6 % of the time on shared links; 3 %, assumed"
+    "infiniband": Protocol(
+        32_768, 16, 1.0, 1.0, "credits; adaptive routing places packets out of order in memory"
     ),
-    "efa": Protocol(8_192, 64, 0.95, "packets sprayed and put in order by the card; assumed"),
-    "tcp": Protocol(65_536, 4, 0.90, "kernel TCP, window of 256 KiB per connection; assumed"),
+    "roce": Protocol(32_768, 16, 1.0, 0.95, "priority flow control; 5 % for reordering, assumed"),
+    "roce-dcqcn": Protocol(
+        32_768, 16, 0.97, 0.92, "marks slow senders by 1 to 6 % (idealised ECN); 3 %, assumed"
+    ),
+    "efa": Protocol(8_192, 64, 0.95, 0.95, "SRD sprays and puts in order on the card; assumed"),
+    "tcp": Protocol(65_536, 4, 0.90, 0.60, "kernel TCP, window of 256 KiB a connection; assumed"),
 }
-"""Transports by name. Windows are bandwidth-delay products of 50 GB/s and 10 us."""
+"""Transports by name. Windows are some 50 GB/s · 10 us, the pair against which the message
+engine is tested beside packets."""
 
 
 def protocol(name: str) -> Protocol:
@@ -57,17 +63,32 @@ def protocol(name: str) -> Protocol:
 class Scenario:
     """The conditions: how packets are routed and sent, and what is broken.
 
-    ``queue_pairs`` paths are hashed per pair of ranks; ``failed`` is a share of the cables between
-    switches, or the numbers of directed links; ``slow`` maps a rank to how many times longer it
-    takes before each of its sends; ``store_and_forward`` switches pass a packet on only when they
-    have it whole. ``seed`` draws hashes and failures.
+    ``queue_pairs`` paths are hashed per pair of ranks. ``failed`` is a share of the cables between
+    switches, or the numbers of directed links; ``failed_switches`` of them go too, drawn; with
+    ``failing`` (s) all that fails during the run. ``slow`` maps a chip to how many times slower
+    its links are, ``late`` a chip to the seconds by which it begins later. ``background`` is the
+    share of the links between switches that others use all the time. ``inside`` and ``outside``
+    are the shares of links of a domain, and of the network, that a communication library reaches.
+    ``store_and_forward`` switches pass a segment on only when they have it whole. ``seed`` draws
+    hashes and failures.
     """
 
     routing: Routing = "ecmp"
     transport: str = "infiniband"
     queue_pairs: int = 1
     failed: float | tuple[int, ...] = 0.0
+    failed_switches: int = 0
+    failing: float = 0.0
     slow: Mapping[int, float] = field(default_factory=dict)
+    late: Mapping[int, float] = field(default_factory=dict)
+    background: float = 0.0
+    inside: float = 1.0
+    outside: float = 1.0
     store_and_forward: bool = False
     engine: EngineName = "auto"
     seed: int = 0
+
+    @property
+    def packet(self) -> int:
+        """Bytes that a switch waits for before it passes a segment on."""
+        return WHOLE if self.store_and_forward else 0

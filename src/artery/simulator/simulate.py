@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.routing import Network, network
+from artery.cluster.routing import Network
 from artery.core.system import System
-from artery.native.coupled import coupled
+from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
-from artery.native.messages import WHOLE, Transport, messages
-from artery.native.work import PICOSECONDS, Links, Played
+from artery.native.messages import Transport, messages
+from artery.native.work import PICOSECONDS, Links, Played, Work
 from artery.simulator.choice import Chosen, choose
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
-from artery.simulator.scenario import Protocol, Scenario, protocol
+from artery.simulator.routes import Ends, Routes
+from artery.simulator.scenario import Scenario, protocol
+from artery.simulator.wires import Wires, wired
 from artery.simulator.work import Explicit, explicit
 
 Floats = NDArray[np.float64]
+
+MOST_TIMES = 200_000
+"""Messages up to which the time of each is kept, for the timeline."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Messages:
+    """Every message: job, step, ranks (switches beyond them), bytes; when it left and arrived, ps.
+
+    ``opened`` is when it could start.
+    """
+
+    job: NDArray[np.int32]
+    step: NDArray[np.int32]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    size: Ints
+    opened: Ints
+    sent: Ints
+    delivered: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,9 +51,11 @@ class Simulation:
     """What came out of one run.
 
     ``seconds`` until the last byte of all jobs, ``jobs`` of each job from its start; ``finish`` of
-    every rank by job, where the engine knows it. ``carried`` bytes per directed link of
-    ``network``. ``chosen`` names the engine; ``events`` counts what it did; ``unfinished`` are
-    messages that never arrived. ``edges`` are the pairs of chips that sent, with their paths.
+    every rank by job, empty where the engine does not know it. ``carried`` bytes per directed link
+    of ``network``. ``chosen`` names the engine; ``events`` counts what it did; ``unfinished`` are
+    messages, or pipes, that never arrived. ``pairs`` are the chips that sent, with their
+    ``routed`` paths; ``messages`` are kept where there are few. ``replay`` gives the seconds at
+    other rates of the links, paths as they were.
     """
 
     seconds: float
@@ -40,122 +66,136 @@ class Simulation:
     chosen: Chosen
     events: int
     unfinished: int
-    edges: Edges
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
-    """Who sent to whom over which links: edge e crosses ``link[start[e]:start[e + 1]]``."""
-
-    source: Ints
-    target: Ints
-    start: Ints
-    link: NDArray[np.int32]
+    pairs: Ends
+    routed: Routes
+    messages: Messages | None
+    replay: Callable[[Ints], float]
 
 
 def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Simulation:
     """Return what happens when ``jobs`` run at once on ``system`` under ``scenario``.
 
-    Hardware only: the software latency of a communication library is added by who asks. Raises
+    The network only: what a communication library takes to start is added by who asks. Raises
     ``InputError`` for jobs that do not fit the system, chips that failures cut off, and works
     that no engine can play.
     """
     check(jobs, system.chips)
-    known = protocol(scenario.transport)
-    wires = network(system)
-    if scenario.failed:
-        wires = wires.fail(scenario.failed, scenario.seed)
-    wires = _slowed(wires, known)
     chosen = choose(jobs, scenario)
+    wires = wired(system, scenario)
     if chosen.engine == "coupled":
         return _coupled(system, wires, jobs, scenario, chosen)
     return _explicit(system, wires, jobs, scenario, chosen)
 
 
-def _slowed(wires: Network, known: Protocol) -> Network:
-    """The network at the rates that the transport reaches."""
-    if known.efficiency == 1.0:
-        return wires
-    return replace(wires, rate=(wires.rate * known.efficiency).astype(np.int64))
-
-
 def _coupled(
-    system: System, wires: Network, jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen
+    system: System, wires: Wires, jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen
 ) -> Simulation:
-    """Play the jobs' pipes as one variable each; phases follow one another."""
+    """Play the jobs' pipes as one variable each."""
     pipes = coupled_pipes(system, wires, jobs, scenario)
-    steady = coupled(Links(wires.rate, wires.latency), pipes.pipelines)
-    times = []
-    for number in range(len(jobs)):
-        mine = pipes.job == number
-        phases = np.unique(pipes.phase[mine])
-        longest = [steady.time[mine & (pipes.phase == p)].max(initial=0) for p in phases]
-        times.append(sum(int(one) for one in longest) / PICOSECONDS)
-    ends = [job.release / PICOSECONDS + time for job, time in zip(jobs, times, strict=True)]
+    steady = coupled(wires.links, pipes.pipelines)
+    late = [_latest(job, scenario) for job in jobs]
+    times = _ends(steady, pipes, late)
+    releases = [job.release / PICOSECONDS for job in jobs]
     return Simulation(
-        seconds=max(ends, default=0.0),
-        jobs=tuple(times),
+        seconds=max((one + two for one, two in zip(releases, times, strict=True)), default=0.0),
+        jobs=times,
         finish=tuple(np.zeros(0) for _ in jobs),
         carried=steady.bytes,
-        network=wires,
+        network=wires.network,
         chosen=chosen,
         events=steady.flowed.played.events,
         unfinished=int(np.count_nonzero(steady.time < 0)),
-        edges=_pipe_edges(pipes),
+        pairs=pipes.pairs,
+        routed=pipes.routed,
+        messages=None,
+        replay=partial(_replayed, wires.links, pipes, late),
     )
 
 
-def _pipe_edges(pipes: Coupled) -> Edges:
-    return Edges(pipes.source, pipes.target, pipes.pipelines.start, pipes.pipelines.link)
+def _replayed(links: Links, pipes: Coupled, late: list[float], rate: Ints) -> float:
+    steady = coupled(replace(links, rate=rate), pipes.pipelines)
+    return max(_ends(steady, pipes, late), default=0.0)
 
 
-def _explicit(
-    system: System, wires: Network, jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen
-) -> Simulation:
-    """Play every message."""
-    whole = explicit(system, wires, jobs, scenario)
-    played = _play(whole, scenario, chosen)
-    finish = _finish(whole, jobs, played)
-    times = [
-        float(ranks.max(initial=0.0)) - job.release / PICOSECONDS
-        for ranks, job in zip(finish, jobs, strict=True)
-    ]
-    routed = whole.work.transfers
-    chips = [np.stack([job.chips]) for job in jobs]
-    source = np.concatenate([c[0][whole.source[whole.job == i]] for i, c in enumerate(chips)])
-    target = np.concatenate([c[0][whole.target[whole.job == i]] for i, c in enumerate(chips)])
-    return Simulation(
-        seconds=played.makespan / PICOSECONDS,
-        jobs=tuple(times),
-        finish=finish,
-        carried=played.bytes,
-        network=wires,
-        chosen=chosen,
-        events=played.events,
-        unfinished=played.unfinished,
-        edges=Edges(source, target, routed.start, routed.link),
-    )
+def _latest(job: Placed, scenario: Scenario) -> float:
+    """Return by how much the last of the job's ranks begins later: all wait for it."""
+    there = [s for chip, s in scenario.late.items() if (job.chips == chip).any()]
+    return max(there, default=0.0)
 
 
-def _play(whole: Explicit, scenario: Scenario, chosen: Chosen) -> Played:
-    if chosen.engine == "fluid":
-        return fluid(whole.work).played
-    known = protocol(scenario.transport)
-    packet = WHOLE if scenario.store_and_forward else 0
-    return messages(whole.work, Transport(known.segment, known.window, packet), times=False)
+def _ends(steady: Steady, pipes: Coupled, late: list[float]) -> tuple[float, ...]:
+    """Return the seconds of each job: the longest phase, filled through all the others.
 
-
-def _finish(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> tuple[Floats, ...]:
-    """When each rank of each job is done, in seconds: the last row of its gates."""
+    Slices take the phases one after the other, so that the phases overlap but for one slice.
+    """
     found = []
-    end = 0
-    for job in jobs:
-        ranks = job.schedule.ranks
-        end += (_steps(whole, jobs, job) + 1) * ranks
-        found.append(played.opened[end - ranks : end] / PICOSECONDS)
+    for number, more in enumerate(late):
+        mine = pipes.job == number
+        phases = np.unique(pipes.phase[mine])
+        ends = [int(steady.time[mine & (pipes.phase == p)].max(initial=0)) for p in phases]
+        fills = [int(steady.fill[mine & (pipes.phase == p)].max(initial=0)) for p in phases]
+        last = int(np.argmax(ends)) if ends else 0
+        others = sum(fill for place, fill in enumerate(fills) if place != last)
+        found.append((max(ends, default=0) + others) / PICOSECONDS + more)
     return tuple(found)
 
 
-def _steps(whole: Explicit, jobs: tuple[Placed, ...], job: Placed) -> int:
-    mine = whole.step[whole.job == jobs.index(job)]
-    return int(mine.max()) + 1 if len(mine) else 0
+def _explicit(
+    system: System, wires: Wires, jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen
+) -> Simulation:
+    """Play every message."""
+    whole = explicit(system, wires, jobs, scenario)
+    few = len(whole.job) <= MOST_TIMES
+    played = _play(whole.work, scenario, chosen, times=few)
+    finish = tuple(
+        played.opened[last : last + job.schedule.ranks] / PICOSECONDS
+        for last, job in zip(whole.last, jobs, strict=True)
+    )
+    times = tuple(
+        float(ranks.max(initial=0.0)) - job.release / PICOSECONDS
+        for ranks, job in zip(finish, jobs, strict=True)
+    )
+    return Simulation(
+        seconds=max((float(ranks.max(initial=0.0)) for ranks in finish), default=0.0),
+        jobs=times,
+        finish=finish,
+        carried=played.bytes,
+        network=wires.network,
+        chosen=chosen,
+        events=played.events,
+        unfinished=played.unfinished,
+        pairs=whole.pairs,
+        routed=whole.routed,
+        messages=_kept(whole, played) if few else None,
+        replay=partial(_again, whole.work, scenario, chosen),
+    )
+
+
+def _play(work: Work, scenario: Scenario, chosen: Chosen, *, times: bool) -> Played:
+    if chosen.engine == "fluid":
+        return fluid(work).played
+    known = protocol(scenario.transport)
+    transport = Transport(chosen.segment, known.window, scenario.packet)
+    return messages(work, transport, times=times)
+
+
+def _again(work: Work, scenario: Scenario, chosen: Chosen, rate: Ints) -> float:
+    links = replace(work.links, rate=rate)
+    return _play(work._replace(links=links), scenario, chosen, times=False).makespan / PICOSECONDS
+
+
+def _kept(whole: Explicit, played: Played) -> Messages | None:
+    if played.sent is None or played.delivered is None:
+        return None
+    gates = whole.work.gates
+    gate = np.repeat(np.arange(len(gates.count)), np.diff(gates.first))
+    return Messages(
+        job=whole.job,
+        step=whole.step,
+        source=whole.rank,
+        target=whole.peer,
+        size=whole.work.transfers.size,
+        opened=played.opened[gate],
+        sent=played.sent,
+        delivered=played.delivered,
+    )

@@ -5,41 +5,50 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from artery.cluster.routing import Network, Paths, paths
 from artery.collective.schedules.sizes import messages
 from artery.core.system import System
-from artery.errors import InputError, Problem
 from artery.native.gates import by_steps, joined
-from artery.native.work import Gates, Links, Longs, Transfers, Work
+from artery.native.work import PICOSECONDS, Gates, Transfers, Work
 from artery.simulator.placed import Ints, Placed
-from artery.simulator.scenario import POLICY, Scenario
+from artery.simulator.routes import Ends, Routes, ends, routes
+from artery.simulator.scenario import Scenario
+from artery.simulator.wires import Wires
+
+Small = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explicit:
-    """The work, and for every transfer its job, its ranks and its step."""
+    """The work; for every transfer the job and step; the distinct pairs with their paths.
+
+    ``last`` is the first gate of each job's last row, which opens as each rank is done.
+    """
 
     work: Work
-    job: Ints
-    source: Ints
-    target: Ints
-    step: Ints
-    routed: Paths
+    job: Small
+    step: Small
+    rank: Small
+    peer: Small
+    pairs: Ends
+    routed: Routes
+    last: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Flat:
-    """All messages of one job, step after step."""
+    """All messages of one job in the order that its gates want."""
 
-    source: Ints
-    target: Ints
+    source: Small
+    target: Small
     size: Ints
-    step: Ints
+    step: Small
+    gates: Gates
 
 
 def transfers_of(job: Placed) -> int:
-    """Return how many messages the job sends, without building them all."""
+    """Return how many messages the job sends at most, without building them all."""
     steps = job.schedule.steps
     if not steps:
         return 0
@@ -49,89 +58,91 @@ def transfers_of(job: Placed) -> int:
 
 
 def explicit(
-    system: System, network: Network, jobs: tuple[Placed, ...], scenario: Scenario
+    system: System, wires: Wires, jobs: tuple[Placed, ...], scenario: Scenario
 ) -> Explicit:
-    """Return the transfers of all ``jobs`` over the paths that the scenario's policy gives.
-
-    Raises ``InputError`` for a schedule whose switches would have to be played as chips.
-    """
-    parts: list[tuple[_Flat, Gates]] = []
-    for job in jobs:
-        if job.schedule.switches:
-            raise _in_network(job)
-        flat = _flat(job)
-        gates, order = by_steps(flat.source, flat.target, flat.step, job.schedule.ranks)
-        gates = _delayed(gates, job, scenario)
-        parts.append((_ordered(flat, order.astype(np.int64)), gates))
-    flats = [flat for flat, _ in parts]
-    routed = _routed(system, network, jobs, flats, scenario)
-    every = np.concatenate([flat.size for flat in flats])
-    links = Links(network.rate, network.latency)
-    spread = None
-    path = np.arange(len(every), dtype=np.int32)
-    if scenario.routing == "spray":
-        first = np.searchsorted(routed.pair, np.arange(len(every)))
-        path = first.astype(np.int32)
-        spread = np.bincount(routed.pair, minlength=len(every)).astype(np.int32)
-    moved = Transfers(every, path, routed.start, routed.link, spread=spread)
+    """Return the transfers of all ``jobs`` over the paths that the scenario's policy gives."""
+    flats = [_flat(job, scenario) for job in jobs]
+    found = [
+        ends(wires.network, job, one.source, one.target)
+        for job, one in zip(jobs, flats, strict=True)
+    ]
+    step = np.concatenate([one.step for one in flats])
+    pairs, entropy, which = _distinct(found, step, system.chips, scenario.queue_pairs)
+    routed = routes(system, wires.network, pairs, scenario, entropy)
+    size = np.concatenate([one.size for one in flats])
+    several = np.diff(routed.first)
+    other = None
+    start, link = routed.start, routed.link
+    if wires.left is not None:
+        single = replace(scenario, routing="ecmp")
+        ways = routes(system, wires.left, pairs, single, entropy)
+        other = (ways.first[which] + len(start) - 1).astype(np.int32)
+        start = np.concatenate([start, ways.start[1:] + len(link)])
+        link = np.concatenate([link, ways.link])
+    moved = Transfers(
+        size,
+        routed.first[which].astype(np.int32),
+        start,
+        link,
+        spread=several[which].astype(np.int32) if (several > 1).any() else None,
+        other=other,
+    )
+    rows = np.cumsum([len(one.gates.count) for one in flats])
+    actors = [job.schedule.ranks + job.schedule.switches for job in jobs]
     return Explicit(
-        work=Work(links, moved, joined([gates for _, gates in parts])),
-        job=np.repeat(np.arange(len(jobs)), [len(flat.size) for flat in flats]),
-        source=np.concatenate([flat.source for flat in flats]),
-        target=np.concatenate([flat.target for flat in flats]),
-        step=np.concatenate([flat.step for flat in flats]),
+        work=Work(wires.links, moved, joined([one.gates for one in flats])),
+        job=np.repeat(np.arange(len(jobs), dtype=np.int32), [len(one.size) for one in flats]),
+        step=step,
+        rank=np.concatenate([one.source for one in flats]),
+        peer=np.concatenate([one.target for one in flats]),
+        pairs=pairs,
         routed=routed,
+        last=tuple(int(end) - many for end, many in zip(rows, actors, strict=True)),
     )
 
 
-def _flat(job: Placed) -> _Flat:
+def _flat(job: Placed, scenario: Scenario) -> _Flat:
     steps = [messages(job.schedule, k, job.size) for k in range(job.schedule.steps)]
-    count = [len(step.source) for step in steps]
-    empty = np.zeros(0, dtype=np.int64)
-    return _Flat(
-        np.concatenate([empty, *(step.source for step in steps)]),
-        np.concatenate([empty, *(step.target for step in steps)]),
-        np.concatenate([empty, *(step.size for step in steps)]),
-        np.repeat(np.arange(len(steps)), count),
-    )
-
-
-def _ordered(flat: _Flat, order: Ints) -> _Flat:
-    return _Flat(flat.source[order], flat.target[order], flat.size[order], flat.step[order])
+    none = np.zeros(0, dtype=np.int32)
+    source = np.concatenate([none, *(step.source.astype(np.int32) for step in steps)])
+    target = np.concatenate([none, *(step.target.astype(np.int32) for step in steps)])
+    size = np.concatenate([none.astype(np.int64), *(step.size for step in steps)])
+    step = np.repeat(np.arange(len(steps), dtype=np.int32), [len(step.source) for step in steps])
+    actors = job.schedule.ranks + job.schedule.switches
+    gates, order = by_steps(source, target, step, actors)
+    gates = _delayed(gates, job, scenario)
+    return _Flat(source[order], target[order], size[order], step[order], gates)
 
 
 def _delayed(gates: Gates, job: Placed, scenario: Scenario) -> Gates:
-    """Gates with the job's start, and slow ranks' delay before each of their steps."""
-    if not job.release and not scenario.slow:
+    """Gates with the job's start and that of late ranks."""
+    if not job.release and not scenario.late:
         return gates
-    ranks = job.schedule.ranks
-    delay: Longs = np.zeros(len(gates.count), dtype=np.int64)
-    delay[:ranks] += job.release
+    delay: Ints = np.zeros(len(gates.count), dtype=np.int64)
+    delay[: job.schedule.ranks] += job.release
+    for chip, seconds in scenario.late.items():
+        delay[np.flatnonzero(job.chips == chip)] += round(seconds * PICOSECONDS)
     return replace(gates, delay=delay)
 
 
-def _routed(
-    system: System,
-    network: Network,
-    jobs: tuple[Placed, ...],
-    flats: list[_Flat],
-    scenario: Scenario,
-) -> Paths:
-    source = np.concatenate([job.chips[f.source] for job, f in zip(jobs, flats, strict=True)])
-    target = np.concatenate([job.chips[f.target] for job, f in zip(jobs, flats, strict=True)])
+def _distinct(
+    found: list[Ends], step: Small, chips: int, queue_pairs: int
+) -> tuple[Ends, Ints | None, Ints]:
+    """Return the distinct pairs (with their queue pair), and which of them each transfer is."""
+    source = np.concatenate([one.source for one in found])
+    target = np.concatenate([one.target for one in found])
+    key = source * chips + target
+    cuts = any(one.cut is not None for one in found)
+    if cuts:
+        none = [np.zeros(len(one.source), np.int8) if one.cut is None else one.cut for one in found]
+        key = key * 3 + np.concatenate(none)
+    if queue_pairs > 1:
+        key = key * queue_pairs + step % queue_pairs
+    unique, which = np.unique(key, return_inverse=True)
     entropy = None
-    if scenario.queue_pairs > 1:
-        entropy = np.concatenate([f.step % scenario.queue_pairs for f in flats])
-    policy = POLICY[scenario.routing]
-    return paths(system, network, source, target, entropy, policy=policy, seed=scenario.seed)
-
-
-def _in_network(job: Placed) -> InputError:
-    return InputError(
-        Problem(
-            field="algorithm",
-            found=job.schedule.name,
-            rule="its switches add and copy: it is played as coupled pipes, not message by message",
-            fix="--engine coupled",
-        )
-    )
+    if queue_pairs > 1:
+        unique, entropy = np.divmod(unique, queue_pairs)
+    cut = None
+    if cuts:
+        unique, cut = unique // 3, (unique % 3).astype(np.int8)
+    return Ends(unique // chips, unique % chips, cut), entropy, which

@@ -1,0 +1,131 @@
+"""Which paths the pairs of a work take: between chips, and between a chip and its own switch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.network import Tree
+from artery.cluster.routing import Network, paths
+from artery.cluster.torus import Torus
+from artery.core.system import System
+from artery.errors import InputError, Problem
+from artery.simulator.placed import Placed
+from artery.simulator.scenario import POLICY, Scenario
+
+Ints = NDArray[np.int64]
+Ranks = NDArray[np.integer]
+
+UP, DOWN = 1, 2
+"""Ends of which the target, or the source, is the switch of the chip's own domain."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """Pairs of chips; ``cut`` says where one end is the switch between them (0: neither)."""
+
+    source: Ints
+    target: Ints
+    cut: NDArray[np.int8] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Routes:
+    """Paths: pair i has paths ``first[i]`` to ``first[i + 1] - 1``.
+
+    Path p takes the links ``link[start[p]:start[p + 1]]``.
+    """
+
+    first: Ints
+    start: Ints
+    link: NDArray[np.int32]
+
+
+def ends(network: Network, job: Placed, source: Ranks, target: Ranks) -> Ends:
+    """Return the chips of pairs of the job's ranks and switches.
+
+    Raises ``InputError`` if the job's switches are not those inside the nodes.
+    """
+    ranks = job.schedule.ranks
+    if not job.schedule.switches:
+        return Ends(job.chips[source], job.chips[target])
+    up, down = target >= ranks, source >= ranks
+    if job.schedule.name not in ("nvls", "nvls_tree") or (up & down).any():
+        raise _beyond(job)
+    one = job.chips[np.where(down, target, source)]
+    other = np.where(up | down, _neighbour(network, one), 0)
+    near = np.where(down, other, job.chips[np.where(down, 0, source)])
+    far = np.where(up, other, job.chips[np.where(up, 0, target)])
+    cut = np.where(up, UP, np.where(down, DOWN, 0)).astype(np.int8)
+    return Ends(near, far, cut)
+
+
+def routes(
+    system: System, network: Network, pairs: Ends, scenario: Scenario, entropy: Ints | None = None
+) -> Routes:
+    """Return the paths of ``pairs`` by the scenario's policy: several each where it sprays."""
+    policy = POLICY[scenario.routing]
+    found = paths(
+        system, network, pairs.source, pairs.target, entropy, policy=policy, seed=scenario.seed
+    )
+    if len(found.pair):
+        order = np.argsort(found.pair, kind="stable")
+        start, link = _taken(found.start, found.link, order)
+        first = np.searchsorted(found.pair[order], np.arange(len(pairs.source) + 1))
+        routed = Routes(first.astype(np.int64), start, link)
+    else:
+        routed = Routes(np.arange(len(pairs.source) + 1), found.start, found.link)
+    return routed if pairs.cut is None else _cut(routed, pairs.cut)
+
+
+def spread(routed: Routes, ways: int) -> Routes:
+    """Return ``ways`` paths for every pair: its own in turn, so that all have as many."""
+    count = np.diff(routed.first)
+    which = routed.first[:-1, None] + np.arange(ways) % count[:, None]
+    start, link = _taken(routed.start, routed.link, which.ravel())
+    return Routes(np.arange(len(count) + 1) * ways, start, link)
+
+
+def _taken(start: Ints, link: NDArray[np.int32], which: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """Return some of the paths, in the order of ``which``."""
+    length = (start[1:] - start[:-1])[which]
+    begin = np.concatenate([[0], np.cumsum(length)])
+    place = np.repeat(start[:-1][which] - begin[:-1], length) + np.arange(begin[-1])
+    return begin, link[place]
+
+
+def _cut(routed: Routes, cut: NDArray[np.int8]) -> Routes:
+    """Return the paths, of those cut only the first or the last link."""
+    of = np.repeat(cut, np.diff(routed.first))
+    place = np.arange(len(routed.link))
+    path = np.searchsorted(routed.start, place, side="right") - 1
+    keep = of[path] == 0
+    keep |= (of[path] == UP) & (place == routed.start[path])
+    keep |= (of[path] == DOWN) & (place == routed.start[path + 1] - 1)
+    length = np.bincount(path[keep], minlength=len(of))
+    start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    return Routes(routed.first, start, routed.link[keep])
+
+
+def _neighbour(network: Network, chip: Ints) -> Ints:
+    """Return another chip of each chip's domain: the way to it leads through the switch."""
+    plan = network.plan
+    if isinstance(plan, Torus):
+        return chip
+    within = plan.within if isinstance(plan, Tree) else plan
+    size = within.whole.domain.chips
+    home = chip // size * size
+    return np.asarray(np.where(chip == home, home + 1, home))
+
+
+def _beyond(job: Placed) -> InputError:
+    return InputError(
+        Problem(
+            field="algorithm",
+            found=job.schedule.name,
+            rule="its adding switches stand in the network between nodes, which is not simulated",
+            fix="--algorithm nvls_tree, or artery expect for the closed form",
+        )
+    )
