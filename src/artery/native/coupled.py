@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,13 @@ from numpy.typing import NDArray
 from artery.errors import UsageError
 from artery.native.fluid import NO_CHANGES, Flowed, fluid
 from artery.native.gates import at_times
-from artery.native.work import PICOSECONDS, Ints, Links, Longs, Transfers, Work
+from artery.native.work import MAX_RATE, PICOSECONDS, Ints, Links, Longs, Transfers, Work
 
-SLACK = 1e-9
+Number = TypeVar("Number", np.int32, np.int64, np.float64)
+
+CHUNK: Final = 2**18
+"""Crossings looked at together: more would take memory, fewer time."""
+SLACK: Final = 1e-9
 """A link filled to less than 1 - SLACK by all that could ever come is no bottleneck."""
 
 
@@ -78,68 +83,112 @@ class Steady:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """Which links a pipe crosses, and how many of its edges cross each."""
+    """How many edges of some pipes cross which links.
 
-    link: Longs
-    count: Longs
+    Of pipe ``first + p``, ``count[i]`` edges cross ``link[i]``, for i from ``start[p]`` to
+    ``start[p + 1]`` - 1.
+    """
+
+    first: int
+    start: Longs
+    link: Ints
+    count: Ints
+
+    @property
+    def pipes(self) -> slice:
+        """Which pipes these are."""
+        return slice(self.first, self.first + self.start.size - 1)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one pipe, so that no link is here twice."""
+        return self.start.size == 2
+
+    @property
+    def owner(self) -> Longs:
+        """To which pipe each entry belongs, from 0."""
+        return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
 
 
 def coupled(links: Links, pipes: Pipelines) -> Steady:
     """Return how long each pipe takes beside the others.
 
-    O(crossings + links of each pipe), and little memory beside the paths. A time of -1: never, or
-    not in 46 days. Raises ``UsageError`` where the arrays do not fit together.
+    O(crossings·log crossings), and little memory beside the paths. A time of -1: never, or not
+    in 46 days. Raises ``UsageError`` where the arrays do not fit together.
     """
     _check(links, pipes)
-    loads = [_load(part, links.rate.size) for part in _parts(pipes)]
-    carried = np.zeros(links.rate.size, np.int64)
-    for load, amount in zip(loads, pipes.amount.tolist(), strict=True):
-        carried[load.link] += load.count * amount
-    release = pipes.release
-    release = np.zeros(pipes.amount.size, np.int64) if release is None else release
+    loads = [_load(pipes, part, links.rate.size) for part in _chunks(pipes)]
+    count = pipes.amount.size
+    carried: Longs = np.zeros(links.rate.size, np.int64)
+    crossings: Longs = np.zeros(count, np.int64)
+    fill = np.zeros(count, np.int64)
+    for load in loads:
+        amount = pipes.amount[load.pipes]
+        each: Longs = amount if load.alone else amount[load.owner]
+        bytes_: Longs = np.multiply(load.count, each, dtype=np.int64)
+        _add(carried, load.link, bytes_, unique=load.alone)
+        crossings[load.pipes] = _extreme(np.maximum, load.count, load.start, 0)
+        fill[load.pipes] = _fill(links, pipes, load)
+    release = np.zeros(count, np.int64) if pipes.release is None else pipes.release
     flowed = _flow(links, pipes, loads, release)
     sent = flowed.played.sent
     flow = np.where(sent < 0, -1, sent - release) if sent is not None else release
-    fill = _fill(links, pipes, loads)
     follows = flow * ((pipes.behind - pipes.segment) / np.maximum(pipes.amount, 1))
     time = np.maximum(flow, fill + np.ceil(follows).astype(np.int64))
     time = np.where(flow < 0, -1, np.where(pipes.amount == 0, 0, time))
-    crossings = np.array([int(load.count.max(initial=0)) for load in loads], np.int64)
     return Steady(time, fill, flow, carried, crossings, flowed)
 
 
-def _parts(pipes: Pipelines) -> list[Ints]:
-    """Return the links that the edges of each pipe cross, with repetitions."""
+def _chunks(pipes: Pipelines) -> list[slice]:
+    """Return the pipes in runs of about ``CHUNK`` crossings, to save memory."""
     ends = pipes.start[pipes.wave[pipes.pipe]]
-    return [pipes.link[a:b] for a, b in pairwise(ends)]
+    cuts = [0]
+    while cuts[-1] < ends.size - 1:
+        reach = int(np.searchsorted(ends, ends[cuts[-1]] + CHUNK, side="right")) - 1
+        cuts.append(max(reach, cuts[-1] + 1))
+    return [slice(*pair) for pair in pairwise(cuts)]
 
 
-def _load(crossed: Ints, links: int) -> _Load:
-    """Count the crossings of each link: by a table if they are many, else by sorting."""
-    if crossed.size * 16 < links:
-        names, count = np.unique(crossed, return_counts=True)
-        return _Load(names.astype(np.int64), count.astype(np.int64))
-    table = np.bincount(crossed, minlength=links)
-    found = np.flatnonzero(table)
-    return _Load(found, table[found])
+def _load(pipes: Pipelines, part: slice, links: int) -> _Load:
+    """Count the crossings of each link: by a table if one pipe has many, else by sorting."""
+    ends = pipes.start[pipes.wave[pipes.pipe[part.start : part.stop + 1]]]
+    crossed = pipes.link[ends[0] : ends[-1]]
+    if ends.size == 2 and crossed.size * 16 >= links:
+        table = np.bincount(crossed, minlength=links)
+        link = np.flatnonzero(table)
+        start, count = np.array([0, link.size]), table[link]
+    else:
+        owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+        names, count = np.unique(owner * links + crossed, return_counts=True)
+        owner, link = np.divmod(names, links)
+        start = np.searchsorted(owner, np.arange(ends.size)).astype(np.int64)
+    return _Load(part.start, start, link.astype(np.int32), count.astype(np.int32))
 
 
 def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
-    """Return which links of each pipe can hold it back, as places in its load.
+    """Return which links of each pipe can hold it back, as places in the load.
 
     Alone on its links, pipe p would have rate a_p, the least of rate / count. A link that
     would not be full if every pipe on it had that never is; of those that one pipe has to
     itself only the tightest matters. So the answer stays exact.
     """
-    crossers = np.zeros(links.rate.size, np.int16)
+    crossers, most = np.zeros(links.rate.size, np.int32), np.zeros(links.rate.size)
     for load in loads:
-        crossers[load.link] += 1
+        ones = np.ones(load.link.size, np.int32)
+        _add(crossers, load.link, ones, unique=load.alone)
     shared = [np.flatnonzero(crossers[load.link] > 1) for load in loads]
-    most, tightest = np.zeros(links.rate.size), []
+    tightest = []
     for load, some in zip(loads, shared, strict=True):
         room = links.rate[load.link] / load.count
-        tightest.append([room.argmin()] if room.size else [])
-        most[load.link[some]] += load.count[some] * room.min(initial=np.inf)
+        least = _extreme(np.minimum, room, load.start, np.inf)
+        if load.alone:
+            tight, each = np.flatnonzero(room == least)[:1], least
+        else:
+            owner = load.owner
+            tight = np.flatnonzero(room == least[owner])
+            tight, each = tight[np.diff(owner[tight], prepend=-1) > 0], least[owner[some]]
+        tightest.append(tight)
+        _add(most, load.link[some], load.count[some] * each, unique=load.alone)
     kept = []
     for load, some, first in zip(loads, shared, tightest, strict=True):
         link = load.link[some]
@@ -149,10 +198,12 @@ def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
 
 def _flow(links: Links, pipes: Pipelines, loads: list[_Load], release: Longs) -> Flowed:
     """Let the pipes flow over the links that can hold them back."""
-    kept = _bottlenecks(links, loads)
-    link = np.concatenate([load.link[some] for load, some in zip(loads, kept, strict=True)])
-    count = np.concatenate([load.count[some] for load, some in zip(loads, kept, strict=True)])
-    start = np.cumsum([0, *(some.size for some in kept)])
+    both = list(zip(loads, _bottlenecks(links, loads), strict=True))
+    nothing = np.zeros(0, np.int32)
+    link = np.concatenate([nothing, *(load.link[some] for load, some in both)])
+    count = np.concatenate([nothing, *(load.count[some] for load, some in both)])
+    owner = np.concatenate([nothing, *(load.first + load.owner[some] for load, some in both)])
+    start = np.searchsorted(owner, np.arange(pipes.amount.size + 1)).astype(np.int64)
     names, place = np.unique(link, return_inverse=True)
     narrow = Links(links.rate[names], np.zeros(names.size, np.int64))
     transfers = Transfers(
@@ -162,20 +213,24 @@ def _flow(links: Links, pipes: Pipelines, loads: list[_Load], release: Longs) ->
     return fluid(work, NO_CHANGES, count.astype(np.float64))
 
 
-def _fill(links: Links, pipes: Pipelines, loads: list[_Load]) -> Longs:
+def _fill(links: Links, pipes: Pipelines, load: _Load) -> Longs:
     """Return what the first segment of each pipe takes from end to end, ps."""
-    fill = np.zeros(pipes.amount.size, np.int64)
-    for p, load in enumerate(loads):
-        depth = int(pipes.depth[p])
-        for w in range(int(pipes.pipe[p]), int(pipes.pipe[p + 1])):
-            edges = slice(int(pipes.wave[w]), int(pipes.wave[w + 1]))
-            sending = _sending(links, pipes, edges, int(pipes.segment[p]))
-            if depth and sending.size:
-                total = int(load.count @ links.latency[load.link]) + int(sending.sum())
-                fill[p] += -(-total * depth // sending.size)
-            elif pipes.toward is not None:
-                hop = sending + _latency(links, pipes, edges)
-                fill[p] += _longest(hop, pipes.toward[edges] - edges.start)
+    wave = pipes.pipe[load.first : load.pipes.stop + 1]
+    edge = pipes.wave[wave]
+    edges, depth = slice(int(edge[0]), int(edge[-1])), pipes.depth[load.pipes]
+    segment = np.repeat(pipes.segment[load.pipes], np.diff(edge))
+    sending = _sending(links, pipes, edges, segment)
+    latency = _sums(load.count * links.latency[load.link], load.start)
+    count = np.maximum(np.diff(edge), 1)
+    whole, rest = np.divmod(latency + _sums(sending, edge - edge[0]), count)
+    fill: Longs = whole * depth - (-rest * depth // count)
+    if pipes.toward is not None and not depth.all():
+        hop = sending + _latency(links, pipes, edges)
+        toward = pipes.toward[edges]
+        total = _to_the_root(hop, np.where(toward < 0, -1, toward - edges.start))
+        begin = pipes.wave[wave[0] : wave[-1] + 1] - edges.start
+        longest = _extreme(np.maximum, total, begin, 0)
+        fill = np.where(depth == 0, _sums(longest, wave - wave[0]), fill)
     return fill
 
 
@@ -185,31 +240,50 @@ def _crossed(pipes: Pipelines, edges: slice) -> tuple[Ints, Longs]:
     return pipes.link[start[0] : start[-1]], start - start[0]
 
 
-def _sending(links: Links, pipes: Pipelines, edges: slice, segment: int) -> Longs:
+def _sending(links: Links, pipes: Pipelines, edges: slice, segment: Longs) -> Longs:
     """Return how long the slowest link of each edge takes for one segment, ps."""
     crossed, start = _crossed(pipes, edges)
-    walks = start[1:] > start[:-1]
-    taken = np.zeros(walks.size, np.int64)
-    if walks.any():
-        slowest = np.minimum.reduceat(links.rate[crossed], start[:-1][walks])
-        taken[walks] = np.ceil(segment * (PICOSECONDS / slowest))
-    return taken
+    slowest = _extreme(np.minimum, links.rate[crossed], start, MAX_RATE)
+    sending: Longs = np.ceil(segment * (PICOSECONDS / slowest)).astype(np.int64)
+    return np.where(np.diff(start) > 0, sending, 0)
 
 
 def _latency(links: Links, pipes: Pipelines, edges: slice) -> Longs:
     """Return the latency of each edge, ps."""
     crossed, start = _crossed(pipes, edges)
-    total = np.concatenate([[0], np.cumsum(links.latency[crossed])])
-    latency: Longs = np.diff(total[start])
-    return latency
+    return _sums(links.latency[crossed], start)
 
 
-def _longest(hop: Longs, toward: Longs) -> int:
-    """Return the greatest sum of hops on the way to a root, doubling the stride each time."""
-    total, ahead = np.append(hop, 0), np.append(np.where(toward < 0, -1, toward), -1)
+def _to_the_root(hop: Longs, toward: Longs) -> Longs:
+    """Return the sum of hops from each edge to the root, doubling the stride each time."""
+    total, ahead = np.append(hop, 0), np.append(toward, -1)
     while (ahead >= 0).any():
         total, ahead = total + total[ahead], ahead[ahead]
-    return int(total.max())
+    return total[:-1]
+
+
+def _add(table: NDArray[Number], place: Ints, values: NDArray[Number], *, unique: bool) -> None:
+    """Add ``values`` to the places of ``table``; faster where no place is there twice."""
+    if unique:
+        table[place] += values
+    else:
+        np.add.at(table, place, values)
+
+
+def _sums(values: Longs, start: Longs) -> Longs:
+    """Return the sum of each run of values, 0 for an empty one."""
+    total = np.concatenate([[0], np.cumsum(values)])
+    sums: Longs = np.diff(total[start])
+    return sums
+
+
+def _extreme(of: np.ufunc, values: NDArray[Number], start: Longs, empty: float) -> NDArray[Number]:
+    """Return the extreme of each run of values, ``empty`` for an empty one."""
+    runs = np.diff(start) > 0
+    result = np.full(runs.size, empty, values.dtype)
+    if runs.any():
+        result[runs] = of.reduceat(values, start[:-1][runs])
+    return result
 
 
 def _check(links: Links, pipes: Pipelines) -> None:
