@@ -166,7 +166,7 @@ class ClosedForm:
             wire = wire_factor(collective, groups, work, in_network=algorithm.in_network)
             for platform, here in self._platforms(groups):
                 allowed = algorithm.allowed(groups, platform.smallest_in_switch) & here
-                for line in _lines(algorithm, platform):
+                for line in lines_of(algorithm, platform):
                     start, slope, tier = _draw(work, groups, line, network, algorithm)
                     start = np.where(alone, 0.0, np.where(allowed, start, np.inf))
                     slope = np.where(alone, 0.0, np.where(allowed, slope, np.inf))
@@ -215,7 +215,7 @@ class _Spread:
     choices: list[Choice]
 
 
-def _lines(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
+def lines_of(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
     """Return the constants that apply; without a switch that reduces, those of a ring."""
     if algorithm.lines == "exchange":
         return platform.exchange

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from artery.cluster.network import Tree
 from artery.cluster.routing import Network, network
+from artery.collective.groups import inner_tiers
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.fluid import NEVER
@@ -47,7 +48,7 @@ def wired(system: System, scenario: Scenario) -> Wires:
         broken = broken.fail(scenario.failed, scenario.seed)
     if scenario.failed_switches:
         broken = broken.fail_vertices(_switches(whole, scenario))
-    rate = _rates(whole, scenario)
+    rate = _rates(system, whole, scenario)
     broken = replace(broken, rate=rate)
     if not scenario.failing or broken.whole:
         return Wires(broken)
@@ -55,11 +56,12 @@ def wired(system: System, scenario: Scenario) -> Wires:
     return Wires(replace(whole, rate=rate), broken, fails.astype(np.int64))
 
 
-def _rates(whole: Network, scenario: Scenario) -> Ints:
+def _rates(system: System, whole: Network, scenario: Scenario) -> Ints:
     """Return what transport, library, slow chips and others leave of each link's rate, B/s."""
     known = protocol(scenario.transport)
     outside = known.reordered if scenario.routing == "spray" else known.efficiency
-    share = np.full(len(whole.links), scenario.inside)
+    own = {tier.link.name for tier in system.tiers[: inner_tiers(system)]}
+    share = np.array([scenario.inside if link.name in own else 1.0 for link in whole.links])
     if isinstance(whole.plan, Tree):
         domain = len(whole.plan.within.whole.domain.links)
         share[domain:] = outside * scenario.outside

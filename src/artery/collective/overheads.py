@@ -1,0 +1,96 @@
+"""What a communication library adds to what its links do: start-up, and the share it reaches.
+
+The closed form's own constants, apart from its bytes: who plays an algorithm on the links
+themselves adds these, so that both answers differ only in the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from artery.collective.algorithms import ALGORITHMS
+from artery.collective.closed_form import lines_of
+from artery.collective.groups import gather, inner_tiers
+from artery.collective.library import Library
+from artery.collective.placement import Placement, packed
+from artery.core.pricing import Collective
+from artery.core.system import System
+
+ALIKE: Final = {
+    "pairwise": "grouped",
+    "windowed": "grouped",
+    "rail_aligned": "grouped",
+    "bruck": "halving_doubling",
+    "recursive_doubling": "halving_doubling",
+}
+"""Algorithms without lines of their own, and the one whose steps cost alike: grouped messages, or
+a logarithm of steps. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads:
+    """``startup`` seconds, hardware latency left out; shares of the links in and out of a node."""
+
+    startup: float
+    inside: float
+    outside: float
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An algorithm by name, for a collective of ``size`` bytes over the first ``ranks`` ranks."""
+
+    name: str
+    collective: Collective
+    size: float
+    ranks: int
+
+
+def overheads(
+    system: System, library: Library, played: Played, placement: Placement | None = None
+) -> Overheads:
+    """Return what ``library`` adds to an algorithm, by the protocol that is fastest at that size.
+
+    An algorithm that has no lines of its own has those of the one that is most alike.
+    """
+    if played.ranks < 2:
+        return Overheads(0.0, 1.0, 1.0, "")
+    algorithm = ALGORITHMS[_alike(played)]
+    one = np.ones(1, dtype=np.int64)
+    where = placement or packed(system.chips)
+    groups = gather(system, library, where, one * played.ranks, one, concurrent=False)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        work = algorithm.work(groups, played.collective)
+    tier = system.tiers[min(int(groups.inner[0]), len(system.tiers) - 1)]
+    first = inner_tiers(system)
+    network = None
+    if first < len(system.tiers) and groups.nodes[0] > 1:
+        network = library.network(system.tiers[first].link)
+    found = []
+    for line in lines_of(algorithm, library.platform(tier.link)):
+        # A step's constant includes the hardware's latency.
+        step = max(line.step - tier.latency, 0.0)
+        startup, outside = line.base + float(work.inner_steps[0]) * step, 1.0
+        if network is not None:
+            sliced = algorithm.lines in ("in_switch", "across")
+            hop = network.pipelined_hop if sliced else network.hop[line.protocol]
+            startup += float(work.outer_steps[0]) * hop
+            outside = network.fraction[line.protocol]
+        slope = max(float(work.inner_seconds[0]) / line.fraction,
+                    float(work.outer_seconds[0]) / outside)  # fmt: skip
+        found.append(
+            (startup + slope * played.size, Overheads(startup, line.fraction, outside,
+                                                      line.protocol))
+        )  # fmt: skip
+    return min(found, key=lambda one: one[0])[1]
+
+
+def _alike(played: Played) -> str:
+    known = ALIKE.get(played.name, played.name)
+    if played.collective == "alltoall" and known != "torus":
+        return "grouped"
+    return known if known in ALGORITHMS else "ring"
