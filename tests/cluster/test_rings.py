@@ -21,7 +21,8 @@ from artery.cluster.routing import network, paths
         ("dgx-h100:16", 8),
         ("dgx-h100:20", 8),
         ("pcie-a100", 1),
-        ("mi300x-8", 6),
+        # Seven links to seven others: every one in a ring of its own.
+        ("mi300x-8", 7),
         ("tpu-v4-pod:4x4x4", 1),
         ("gb200-nvl72:144", 72),
     ],

@@ -15,11 +15,9 @@ from functools import cache
 from itertools import count, pairwise
 
 from artery.core.link import Link
+from artery.node.full_rings import Cycle, full_rings
 from artery.node.paths import Paths
 from artery.node.scale_up import Layout, ScaleUp
-
-Cycle = tuple[int, ...]
-"""Chips in the order of a ring, closed from the last to the first."""
 
 EXACT, SEARCHED, STEPS = 8, 16, 20_000
 """Chips up to which the most cycles are found, chips up to which some are looked for, and steps of
@@ -192,21 +190,32 @@ def rings_on_links(domain: Layout) -> tuple[float, ...]:
     0 where direct links close no ring, or there are too many chips to search.
     """
     links, lane = direct_links(domain)
-    return tuple(
-        disjoint_rings(links, group) * lane if links and group <= SEARCHED else 0.0
-        for group in range(domain.chips + 1)
-    )
+    rates = [0.0, 0.0, links.get((0, 1), 0) * lane]
+    rates += [len(_side_by_side(links, group)) * lane for group in range(3, domain.chips + 1)]
+    return tuple(rates[: domain.chips + 1])
 
 
 def domain_rings(domain: ScaleUp, group: int) -> tuple[Cycle, ...]:
     """Return the rings over chips 0 … group-1 that a library would run side by side.
 
-    Both ways round every cycle that has links of its own; where there is none, one in rank order.
+    Those on direct links of their own; where there are none, one in rank order.
     """
     links, _ = direct_links(domain)
-    if group > 2 and links and group <= SEARCHED:
-        found = disjoint_cycles(links, group)
-        if found:
-            back = tuple((cycle[0], *reversed(cycle[1:])) for cycle in found)
-            return (*found, *back)
-    return (tuple(range(group)),)
+    return _side_by_side(links, group) or (tuple(range(group)),)
+
+
+def _side_by_side(links: Mapping[tuple[int, int], int], group: int) -> tuple[Cycle, ...]:
+    """Return rings over chips 0 … group-1 that share no link in one direction, if there are any.
+
+    Over chips that are all joined alike, those that use every link; else both ways round every
+    cycle that has links of its own.
+    """
+    if not 3 <= group <= SEARCHED:
+        return ()
+    inside = {pair: count for pair, count in links.items() if max(pair) < group}
+    if len(inside) == group * (group - 1) // 2 and len(set(inside.values())) == 1:
+        every = full_rings(group) * inside[0, 1]
+        if every:
+            return every
+    found = disjoint_cycles(inside, group)
+    return (*found, *((cycle[0], *reversed(cycle[1:])) for cycle in found))

@@ -1,0 +1,72 @@
+"""Rings over chips that are all joined to each other: every directed link in just one of them.
+
+The complete directed graph on ``n`` vertices splits into ``n - 1`` Hamiltonian cycles for every
+``n`` but 4 and 6 (Tillson, "A Hamiltonian decomposition of K*_2m, 2m ≥ 8", 1980).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+Cycle = tuple[int, ...]
+"""Chips in the order of a ring, closed from the last to the first."""
+
+UNSPLIT = (4, 6)
+"""Numbers of chips for which there are no such rings."""
+
+MOST = 10
+"""Chips up to which the search ends at once: 151 steps for eight, 521 at most."""
+
+
+@cache
+def full_rings(chips: int) -> tuple[Cycle, ...]:
+    """Return ``chips - 1`` rings that use every directed link once.
+
+    None for fewer than three chips, where there is no such split, and for more than ten.
+    """
+    if not 3 <= chips <= MOST or chips in UNSPLIT:
+        return ()
+    search = _Search(chips)
+    return tuple(search.found) if search.next_ring() else ()
+
+
+class _Search:
+    """Depth first, the chip that is hardest to reach first."""
+
+    def __init__(self, chips: int) -> None:
+        self.found: list[Cycle] = []
+        self._chips = chips
+        self._free = [[one != other for other in range(chips)] for one in range(chips)]
+        self._entries = [chips - 1] * chips
+
+    def next_ring(self) -> bool:
+        """Whether the links that are left split into rings; those are then in ``found``."""
+        return len(self.found) == self._chips - 1 or self._extended([0])
+
+    def _extended(self, path: list[int]) -> bool:
+        """Whether a ring that begins with ``path`` leads to a solution."""
+        last = path[-1]
+        if len(path) == self._chips:
+            return self._free[last][0] and self._closed(path)
+        ahead = [chip for chip in range(self._chips) if self._free[last][chip] and chip not in path]
+        for chip in sorted(ahead, key=lambda chip: (self._entries[chip], chip)):
+            self._take(last, chip, 1)
+            if self._extended([*path, chip]):
+                return True
+            self._take(last, chip, -1)
+        return False
+
+    def _closed(self, path: list[int]) -> bool:
+        """Whether the links that are left after closing ``path`` split into rings too."""
+        self._take(path[-1], 0, 1)
+        self.found.append(tuple(path))
+        if self.next_ring():
+            return True
+        self.found.pop()
+        self._take(path[-1], 0, -1)
+        return False
+
+    def _take(self, one: int, other: int, many: int) -> None:
+        """Take a link, or with -1 give it back."""
+        self._free[one][other] = many < 0
+        self._entries[other] -= many
