@@ -51,8 +51,9 @@ def config_problems(folder: Path, config: Config) -> tuple[Problem, ...]:
         (b"\x80\x02}q\x00", "not UTF-8", (1, 1)),
         (b"GGUF\x00\x03\xff\xfe", "not UTF-8", (1, 1)),
         ('{\n "model_type": "llama",\n  "model_type": "gpt2"}', "stands twice", (3, 3)),
-        ("[" * 100_000, "cannot be read", (1, 1)),
-        ('{"a": ' + "9" * 5000 + "}", "cannot be read", (1, 1)),
+        ("[" * 100_000, "brackets too deep", (1, 1)),
+        ('{"a": ' + "9" * 5000 + "}", "a number too long", (1, 1)),
+        ("{}".encode("utf-16"), "UTF-16 text", (1, 1)),
     ],
 )
 def test_what_is_no_configuration(
@@ -201,3 +202,27 @@ def test_never_a_traceback(start: str, changes: Config, kind: str) -> None:
     with suppress(InputError):
         workload = read_family(Keys(document, document.table), "model")
         assert workload.parameters > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"num_local_experts": 10**9}, "num_local_experts"),
+        ({"num_local_experts": 5040, "num_experts_per_tok": 5040}, "num_experts_per_tok"),
+    ],
+)
+def test_more_experts_than_anybody_tried(tmp_path: Path, changes: Config, field: str) -> None:
+    mixture = {**LLAMA, "model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 2}
+    assert [p.field for p in config_problems(tmp_path, {**mixture, **changes})] == [field]
+
+
+def test_the_path_is_called_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    for written, called in (("./config.json", "./config.json"), ("folder", "folder/config.json")):
+        with pytest.raises(InputError) as caught:
+            read(written)
+        assert caught.value.problems[0].file == called

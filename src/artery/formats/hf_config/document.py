@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -67,23 +68,23 @@ def load(source: str | Path) -> Document:
     """
     if str(source) == "-":
         return parse(_decode(sys.stdin.buffer.read(LARGEST_FILE + 1), STDIN), STDIN)
-    path = Path(source)
-    if path.is_dir():
-        path /= "config.json"
+    file = str(source)
+    if Path(file).is_dir():
+        file = os.path.join(file, "config.json")  # noqa: PTH118 (a Path would drop the "./")
     try:
-        with path.open("rb") as stream:
+        with Path(file).open("rb") as stream:
             content = stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
             Problem(
-                file=str(path),
+                file=file,
                 found=f"the file cannot be read ({reason})",
                 rule="a model is a catalog name, a config.json, or a folder that holds one",
                 fix="check the path; `artery catalog list models` lists the names",
             )
         ) from None
-    return parse(_decode(content, str(path)), str(path))
+    return parse(_decode(content, file), file)
 
 
 def parse(text: str, file: str) -> Document:
@@ -96,10 +97,9 @@ def parse(text: str, file: str) -> Document:
         raise InputError(_syntax(file, error)) from None
     except _DuplicateKeyError as error:
         raise InputError(_duplicate(file, text, str(error))) from None
-    except (RecursionError, ValueError) as error:
-        raise InputError(
-            _whole(file, f"JSON that cannot be read ({error})", "check the file for damage")
-        ) from None
+    except (RecursionError, ValueError):
+        found = "brackets too deep or a number too long"
+        raise InputError(_whole(file, found, "check the file for damage")) from None
     if not isinstance(table, dict):
         kind = _kind(table)
         raise InputError(_whole(file, f"{kind} at the top", "put the keys of the model in { }"))
@@ -111,6 +111,8 @@ def _decode(content: bytes, file: str) -> str:
     if len(content) > LARGEST_FILE:
         found = f"more than {LARGEST_FILE // 2**20} MiB"
         raise InputError(_whole(file, found, "give the model's config.json, not its weights"))
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(_whole(file, "UTF-16 text", "save the file as UTF-8"))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -22,15 +22,19 @@ SHARED_COUNT = (
 )
 
 
+MOST_EXPERTS, MOST_CHOSEN = 1_048_576, 1_024
+"""Assumed: a million experts are the most that were tried (arXiv 2407.04153); more is a slip."""
+
+
 def experts(keys: Keys, style: Style) -> Experts | None:
     """Return the experts of the mixture layers, or None if the model has none."""
-    count = keys.optional(*COUNT)
+    count = keys.optional(*COUNT, at_most=MOST_EXPERTS)
     if count is None or count == 1:
         return None
     width = keys.size(*WIDTH)
     return Experts(
         count=count,
-        top_k=keys.size(*TOP_K),
+        top_k=keys.size(*TOP_K, at_most=MOST_CHOSEN),
         width=width,
         gated=style.gated,
         bias=style.expert_bias,

@@ -114,10 +114,10 @@ class Keys:
             return default
         return self._whole(name, value, 1, at_most)
 
-    def optional(self, *names: str) -> int | None:
+    def optional(self, *names: str, at_most: int = LARGEST) -> int | None:
         """Return a positive whole number, or None if it is missing or null."""
         name, value = self.value(*names)
-        return None if value is None else self._whole(name, value, 1, LARGEST)
+        return None if value is None else self._whole(name, value, 1, at_most)
 
     def count(self, *names: str, default: int = 0) -> int:
         """Return a whole number that may be zero; missing and null are ``default``."""
