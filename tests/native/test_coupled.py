@@ -173,3 +173,22 @@ def test_arrays_that_do_not_fit_are_refused(change: dict[str, np.ndarray], rule:
     pipes = one_pipe([[0], [1]], 2, amount=4, behind=2, segment=1)
     with pytest.raises(UsageError, match=rule):
         coupled(uniform(2), replace(pipes, **change))
+
+
+def test_pipes_taken_together_are_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = fabric(64, 8, 8, failed=0.05, seed=1)
+    groups = np.random.default_rng(0).permutation(64).reshape(8, 8)
+    rings_ = as_pipelines([ring(net, group, seed) for seed, group in enumerate(groups)], 10**6)
+    together = coupled(net.links, rings_)
+    monkeypatch.setattr("artery.native.coupled.CHUNK", 1)
+    apart = coupled(net.links, rings_)
+    for name in ("time", "fill", "flow", "bytes", "crossings"):
+        assert np.array_equal(getattr(together, name), getattr(apart, name)), name
+    assert len(set(together.time.tolist())) > 1
+
+
+def test_a_rank_alone_and_nothing_to_send_take_no_time() -> None:
+    alone = one_pipe([[]], 0, amount=0, behind=0, segment=0)
+    empty = one_pipe([[0], [1]], 2, amount=0, behind=0, segment=0)
+    assert coupled(uniform(1), replace(alone, toward=np.array([-1]))).time.tolist() == [0]
+    assert coupled(uniform(2), empty).time.tolist() == [0]

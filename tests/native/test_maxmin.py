@@ -169,8 +169,13 @@ def test_the_certificate_says_what_is_unfair(
     rate: list[float], bottleneck: list[int], violation: float
 ) -> None:
     filling = _Filling(crossings([[0], [0]]), np.array([2.0]))
-    filling.rate, filling.bottleneck = rate, bottleneck
+    filling.rate, filling.bottleneck, filling.waiting = rate, bottleneck, 0
     assert filling.certified().violation == violation
+
+
+def test_the_certificate_misses_a_flow_without_a_rate() -> None:
+    filling = _Filling(crossings([[0], [0]]), np.array([2.0]))
+    assert filling.certified().violation == np.inf
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,6 @@
 #define PREFETCH(address) ((void)(address))
 #endif
 
-#if defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#else
-#define EXPORT
-#endif
-
 typedef struct {
     double remaining; /* capacity not yet given away */
     double load;      /* sum of the weights of the flows that have no rate yet */
@@ -143,7 +137,7 @@ static void fill(problem *p) {
  * a flow's rate is below the greatest on its bottleneck, or that bottleneck is not full. */
 static double certify(const problem *p, const double *capacity, double *used) {
     const int32_t *flow = p->weight ? p->flow_of : p->at;
-    double worst = 0;
+    double worst = p->waiting > 0 ? INFINITY : 0;
     for (int64_t l = 0; l < p->links; l++) {
         double sum = 0, greatest = 0;
         int tight = 0;
@@ -174,7 +168,7 @@ static void release(problem *p) {
 }
 
 /* Returns 0, or 1 where memory ran out. A flow without links has an infinite rate. */
-EXPORT int artery_maxmin(
+int artery_maxmin(
     int64_t flows, int64_t links, const int64_t *start, const int32_t *link,
     const double *capacity, const double *weight, double *rate, int32_t *bottleneck,
     double *used, double *violation

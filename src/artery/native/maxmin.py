@@ -95,6 +95,7 @@ def check(flows: Crossings, capacity: NDArray[np.float64]) -> None:
         (not start.size or start[0] != 0 or bool((np.diff(start) < 0).any()), _START),
         (not start.size or start[-1] != link.size, "link must have start[-1] entries"),
         (bool(link.size) and not 0 <= link.min() <= link.max() < capacity.size, _LINK),
+        (link.size >= 2**31, "link must have less than 2^31 entries"),
         (not bool(((capacity >= 0) & (capacity < np.inf)).all()), _CAPACITY),
         (weight is not None and weight.shape != link.shape, "weight must be as long as link"),
         (weight is not None and not bool((weight > 0).all()), "a weight must be positive"),
@@ -204,7 +205,7 @@ class _Filling:
     def certified(self) -> Rates:
         """Return the answer with its certificate."""
         used = [total(part * self.rate[flow] for flow, part in all_) for all_ in self.crossers]
-        worst = 0.0
+        worst = float("inf") if self.waiting else 0.0
         for link, (sum_, room) in enumerate(zip(used, self.capacity, strict=True)):
             rates = [self.rate[flow] for flow, _ in self.crossers[link]]
             held = [
