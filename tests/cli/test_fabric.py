@@ -65,6 +65,16 @@ def test_named_parts_are_priced(capsys: pytest.CaptureFixture[str]) -> None:
         assert one["price_usd"]["low"] == pytest.approx(total)
 
 
+def test_more_addresses_than_an_infiniband_subnet_has_are_warned_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """65,536 cards and 5,120 switches are over the 49,151 unicast LIDs of one subnet."""
+    found = answered(capsys, "design", "--chips", "65536", "--switch", "qm9700")
+    said = " ".join(found["warnings"])
+    assert "rail-3 has 70,656 addresses" in said
+    assert "rail-only-3" not in said, "a subnet per rail"
+
+
 def test_more_than_three_tiers_join_is_infeasible(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "design", "--chips", "1M", "--radix", "32", "--json")
     assert code == 4
@@ -191,6 +201,7 @@ def test_a_fat_tree_for_htsim(capsys: pytest.CaptureFixture[str]) -> None:
         (("design", "--chips", "8", "--nic", "cx6", "--optic", "dr4-400"), 3, ("cx6", "dr4-400")),
         (("design", "--chips", "8", "--switch", "qm9700", "--radix", "128"), 3, ("--radix 64",)),
         (("design", "--chips", "8", "--switch", "qm9700", "--port", "800G"), 3, ("400 Gb/s",)),
+        (("design", "--chips", "8", "--switch", "qm9700", "--nic", "pollara"), 3, ("pollara",)),
         (("check", "/no/such/file"), 3, ("/no/such/file", "check the path")),
         (("check",), 2, ("FILE",)),
         (("diff", "a"), 2, ("OTHER",)),

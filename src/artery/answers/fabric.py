@@ -14,6 +14,7 @@ from artery.cluster.blast import Blast, blasts
 from artery.cluster.design import Demand, Design, Rejected, designs
 from artery.cluster.fabric_facts import (
     FACTS,
+    LARGEST_SUBNET,
     LATENCIES,
     LEAF_FAILURES_PER_MONTH,
     LINK_FAILURES_PER_MONTH,
@@ -291,6 +292,13 @@ def _warnings(parts: Parts, radix: int, candidates: tuple[Candidate, ...]) -> tu
         unknown = [word for word in ("power", "price") if getattr(part, word) is None]
         if unknown:
             told.append(f"{' and '.join(unknown)} of {part.name} unknown: no total of it")
+    if parts.switch is not None and parts.switch.fabric == "infiniband":
+        told += [
+            f"{one.design.name} has {count:,} addresses in one InfiniBand subnet, "
+            f"which has at most {LARGEST_SUBNET:,}"
+            for one in candidates
+            if (count := one.design.addresses) > LARGEST_SUBNET
+        ]
     short = {
         f"{cable.part} does not reach {cable.longest:g} m ({one.design.name}, {cable.tier})"
         for one in candidates

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from artery.catalog import names, nic, optic, switch
 from artery.cluster.bill import Parts, links_per_optic
 from artery.cluster.fabric_facts import PLUGGABLE_MTBF
 from artery.cluster.hall import Run
 from artery.core.parts import FabricKind, Nic, Optic, OpticKind, Span, Switch
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, Problems
 from artery.units import show_line_rate
 
-YEAR = 365.25 * 86400
+YEAR: Final = 365.25 * 86400
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ def choose(
     """
     notes: list[str] = []
     box = named_switch or _first_switch(radix, port, notes)
-    card = nic(named_nic) if named_nic else _first_nic(port, notes)
+    card = nic(named_nic) if named_nic else _first_nic(port, box, notes)
     module = optic(named_optic) if named_optic else _first_optic(port, notes)
-    _fast_enough(card, module, port)
+    _fitting(box, card, module, port)
     end = module if module.kind == "microled" else _card_optic(module, port)
     copper = tuple(_copper(port))
     ends = [_with_rate(one, notes) for one in {one.name: one for one in (module, end)}.values()]
@@ -126,17 +127,19 @@ def _switches() -> Iterator[Switch]:
 
 def _first_switch(radix: int, port: float, notes: list[str]) -> Switch | None:
     for one in _switches():
-        if one.radix_at(port) == radix:
-            notes.append(f"switch {one.name} is taken: it has {radix} ports of {_shown(port)}")
+        if one.radix_at(port) == radix and one.fabric != "slingshot":
+            notes.append(
+                f"switch {one.name} is taken: it has {radix} ports of {show_line_rate(port)}"
+            )
             return one
     return None
 
 
-def _first_nic(port: float, notes: list[str]) -> Nic | None:
-    every = [one for one in map(nic, names("nics")) if one.rate == port]
+def _first_nic(port: float, box: Switch | None, notes: list[str]) -> Nic | None:
+    every = [one for one in map(nic, names("nics")) if one.rate == port and _speaks(one, box)]
     order = ("nic", "supernic", "dpu", "ipu")
     for one in sorted(every, key=lambda one: (one.power is None, order.index(one.kind), one.year)):
-        notes.append(f"card {one.name} is taken: its rate is {_shown(port)}")
+        notes.append(f"card {one.name} is taken: its rate is {show_line_rate(port)}")
         return one
     return None
 
@@ -148,10 +151,12 @@ def _first_optic(port: float, notes: list[str]) -> Optic:
     if not fitting:
         fastest = max(every, key=lambda one: one.rate)
         rule = "no optic of the catalog is that fast"
-        fix = f"up to {_shown(fastest.rate)}, or name one of your own with --optic"
-        raise InputError(Problem(field="--port", found=_shown(port), rule=rule, fix=fix))
+        fix = f"up to {show_line_rate(fastest.rate)}, or name one of your own with --optic"
+        raise InputError(Problem(field="--port", found=show_line_rate(port), rule=rule, fix=fix))
     one = min(fitting, key=lambda one: (one.mtbf is None, one.rate, one.price and one.price.low))
-    notes.append(f"optic {one.name} is taken: {_shown(one.rate)}, reach {one.reach.low:g} m")
+    notes.append(
+        f"optic {one.name} is taken: {show_line_rate(one.rate)}, reach {one.reach.low:g} m"
+    )
     return one
 
 
@@ -180,24 +185,35 @@ def _with_rate(module: Optic, notes: list[str]) -> Optic:
     return replace(module, mtbf=PLUGGABLE_MTBF)
 
 
-def _fast_enough(card: Nic | None, module: Optic, port: float) -> None:
-    slow = [
-        (field, part.name, part.rate)
-        for field, part in (("--nic", card), ("--optic", module))
-        if part is not None and part.rate < port
-    ]
-    if slow:
-        rule = f"must carry a port of {_shown(port)}"
-        fix = "name a faster one, or a slower --port"
-        raise InputError(
-            Problem(field=field, found=f'"{name}" of {_shown(rate)}', rule=rule, fix=fix)
-            for field, name, rate in slow
-        )
+_PROTOCOLS: Final[dict[FabricKind, tuple[str, ...]]] = {
+    "infiniband": ("InfiniBand",),
+    "ethernet": ("Ethernet", "RoCE", "Falcon"),
+    "slingshot": ("Slingshot",),
+}
+"""What the protocols of a card are called that speaks with a switch of that kind."""
+
+
+def _speaks(card: Nic, box: Switch | None) -> bool:
+    """Whether the card has a protocol of the switch."""
+    said = " ".join(card.protocols)
+    return box is None or any(word in said for word in _PROTOCOLS[box.fabric])
+
+
+def _fitting(box: Switch | None, card: Nic | None, module: Optic, port: float) -> None:
+    """Refuse parts too slow for the port, and a card that does not speak with the switch."""
+    with Problems() as problems:
+        for field, part in (("--nic", card), ("--optic", module)):
+            if part is not None and part.rate < port:
+                found = f'"{part.name}" of {show_line_rate(part.rate)}'
+                rule = f"must carry a port of {show_line_rate(port)}"
+                fix = "name a faster one, or a slower --port"
+                problems.add(Problem(field=field, found=found, rule=rule, fix=fix))
+        if box is not None and card is not None and not _speaks(card, box):
+            found = f'"{card.name}" ({", ".join(card.protocols)})'
+            rule = f"must speak with {box.name}, a switch of {box.fabric}"
+            fix = "name a card of that kind, or another --switch"
+            problems.add(Problem(field="--nic", found=found, rule=rule, fix=fix))
 
 
 def _per(span: Span | None, count: int) -> Span | None:
     return None if span is None else Span(span.low / count, span.high / count)
-
-
-def _shown(rate: float) -> str:
-    return show_line_rate(rate)

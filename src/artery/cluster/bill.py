@@ -1,7 +1,8 @@
 """The bill of materials of a design: parts counted, with their power, price and failures.
 
 Cables whose length copper reaches are copper; the others have an optic at each end. A switch's
-optic may end several links; a card has its own.
+optic may end several links; a card has one optic, whatever its planes. Fibre, racks and cooling
+are left out.
 """
 
 from __future__ import annotations

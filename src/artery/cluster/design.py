@@ -106,6 +106,11 @@ class Design:
         return sum(tier.switches for tier in self.tiers)
 
     @property
+    def addresses(self) -> int:
+        """Ports of cards and switches of one tree, which InfiniBand makes a subnet."""
+        return (self.links[0] + self.switches) // self.trees
+
+    @property
     def pod_groups(self) -> int:
         """Groups under one set of spines, the last set perhaps with fewer."""
         return ceil(self.groups / self.pods)
@@ -140,7 +145,7 @@ class Rejected:
     """A design that cannot be, or need not, and the most chips that it could join.
 
     ``too_many`` chips for it; ``needless``, since a tier less does; ``too_few_ports`` on a switch
-    (or one tier, which joins no rails); ``one_rail``, which rail-only needs more of.
+    (or one tier, which joins no rails); ``one_rail``, with which rails are top-of-rack leaves.
     """
 
     kind: Kind
@@ -173,7 +178,7 @@ def design(demand: Demand, kind: Kind, tiers: int) -> Design | Rejected:
     """Return the design of that kind with 1, 2 or 3 tiers, or why it is out."""
     shape = _Shape.of(demand, kind)
     reach = shape.reach(tiers)
-    if kind == "rail-only" and demand.rails == 1:
+    if kind in ("rail", "rail-only") and demand.rails == 1:
         return Rejected(kind, tiers, "one_rail", reach)
     if reach == 0:
         return Rejected(kind, tiers, "too_few_ports", 0)

@@ -53,6 +53,10 @@ FACTS: Final = (
 )
 """RoCE over InfiniBand; planned paths over hashing; 16 queue pairs over one; both at scale."""
 
+LARGEST_SUBNET: Final = 0xBFFF
+"""Unicast addresses (LIDs) of one InfiniBand subnet: InfiniBand Architecture Specification,
+volume 1, section 4.1.3. A card's port and a switch take at least one each."""
+
 PLUGGABLE_MTBF: Final = Span(0.5e6 * 3600, 1e6 * 3600)
 """Mean time between failures of one pluggable optic, s; see :data:`PLUGGABLE_SOURCE`.
 

@@ -225,6 +225,7 @@ def _first(one: Candidate, word: Words) -> Iterator[RenderableType]:
     yield indented(Text(f"{word['bisection']} {rate} ({show_percent(design.bisection_fraction)})"))
     yield Text()
     yield indented(_bill(one, word))
+    yield indented(Text(word["left_out"], style="dim"))
     yield Text()
     cables = _grid(word["cables"], word["count"], word["length"], word["part"])
     for cable in one.bill.cables:

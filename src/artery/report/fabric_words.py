@@ -16,6 +16,7 @@ _EN = {
     "optics": "optics",
     "power": "power",
     "price": "rough price",
+    "left_out": "without fibre, racks and cooling",
     "seen": "seen",
     "bisection": "bisection",
     "hops": "hops",
@@ -65,8 +66,8 @@ _EN = {
     "fact_queue_pairs": "RoCE, 16 queue pairs over one on {chips} chips: up to {gain} ({source})",
     "fact_at_scale": "both ran at {chips} chips, and neither was the bottleneck ({source})",
     "fact_spraying": "spraying on {chips} chips: {gain} ({source})",
-    "latency_facts": "64 B under one leaf 2.8 µs on InfiniBand, 3.6 on RoCE; a tier more adds "
-    "0.9 and 2.0 (DeepSeek-V3, ISCA 2025, Table 5)",
+    "latency_facts": "64 B under one leaf 2.8 µs on InfiniBand, 3.6 on RoCE; a second tier "
+    "adds 0.9 and 2.0 (DeepSeek-V3, ISCA 2025, Table 5); a third is taken to add as much",
     "out_too_many": "too small, with the chips they reach: {names}",
     "out_too_few_ports": "no rails joined, or too few ports: {names}",
     "note": "note",
@@ -93,6 +94,7 @@ _ZH = {
     "optics": "光模块",
     "power": "功耗",
     "price": "粗略价格",
+    "left_out": "不含光纤、机柜和散热",
     "seen": "日期",
     "bisection": "对分带宽",
     "hops": "跳数",
@@ -142,8 +144,8 @@ _ZH = {
     "fact_queue_pairs": "RoCE，{chips} 块芯片，16 个队列对相对一个：最多 {gain}（{source}）",
     "fact_at_scale": "两者都跑到了 {chips} 块芯片，都不是瓶颈（{source}）",
     "fact_spraying": "包喷洒，{chips} 块芯片：{gain}（{source}）",
-    "latency_facts": "64 B 同叶：InfiniBand 2.8 µs，RoCE 3.6；每多一层加 0.9 和 2.0"
-    "（DeepSeek-V3，ISCA 2025，表 5）",
+    "latency_facts": "64 B 同叶：InfiniBand 2.8 µs，RoCE 3.6；第二层加 0.9 和 2.0"
+    "（DeepSeek-V3，ISCA 2025，表 5）；第三层按同样增量估计",
     "out_too_many": "太小（括号内为可接芯片数）：{names}",
     "out_too_few_ports": "轨道不相连，或端口太少：{names}",
     "note": "说明",
