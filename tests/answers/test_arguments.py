@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -56,3 +57,10 @@ def test_sizes_and_stops_that_are_wrong_say_where() -> None:
     with pytest.raises(InputError) as caught:
         artery.tour("amdal", "memry")
     assert [problem.found for problem in caught.value.problems] == ['stop "amdal"', 'stop "memry"']
+
+
+def test_a_placement_file_of_words_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "ranks.txt"
+    file.write_text("0\none\n", encoding="utf-8")
+    with pytest.raises(InputError, match="placement  something that is no number, one whole"):
+        artery.plan("gpt2", "dgx-h100:2", placement=str(file))

@@ -51,8 +51,9 @@ def _order(path: str, chips: int) -> list[int]:
         lines = Path(path).read_text(encoding="utf-8").split()
         order = [int(word) for word in lines]
     except (OSError, ValueError) as error:
+        found = error.strerror if isinstance(error, OSError) else None
         raise InputError(
-            Problem(file=path, field="placement", found=str(error)[:80],
+            Problem(file=path, field="placement", found=found or "something that is no number",
                     rule="one whole number a line: the chip of each rank in turn",
                     fix="0, 1, 2, ... each once")
         ) from None  # fmt: skip
