@@ -16,6 +16,8 @@ from artery.formats.reading import Format, Reading
 from artery.formats.text import Text, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "nccl_graph_xml",
+    "nccl_topology_xml",
     "nvidia_smi_topo",
     "rocm_smi_topo",
 )

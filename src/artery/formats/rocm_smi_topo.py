@@ -111,8 +111,8 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     yield f"{fields['gpus']} AMD GPU{'s'[: fields['gpus'] != 1]}"
     for name, label in (("link_type", "links"), ("hops", "hops"), ("weight", "weights")):
         if fields.get(name):
-            said = ", ".join(f"{count} pairs {value}" for value, count in fields[name].items())
-            yield f"{label}: {said}"
+            said = ", ".join(f"{count} x {value}" for value, count in fields[name].items())
+            yield f"{label} of pairs: {said}"
     if fields["numa_nodes"]:
         yield f"NUMA nodes: {', '.join(map(str, fields['numa_nodes']))}"
 
