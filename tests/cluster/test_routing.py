@@ -279,3 +279,16 @@ def test_no_pairs_have_no_paths() -> None:
         way = paths(found, net, empty, empty, policy=policy)
         assert way.start.tolist() == [0]
         assert not len(way.link)
+
+
+def test_staged_transfers_go_through_host_memory() -> None:
+    found, net = built("rtx3090x2")
+    way = paths(found, net, np.array([0, 1]), np.array([1, 0]))
+    edges, kinds = net.edges(), [net.links[kind].kind for kind in net.kind[way.link]]
+    assert kinds == 2 * ["pcie", "memory", "memory", "pcie"]
+    assert edges.target[way.link].tolist()[:4] == [2, 3, 2, 1]
+    # Both directions of a ring write the memory and read it: each gets a quarter of its bandwidth.
+    load = np.bincount(way.link, minlength=len(net.rate))
+    rate = (net.rate[load > 0] / load[load > 0]).min()
+    tier = found.tiers[0]
+    assert rate == pytest.approx(tier.ring[2] * tier.link.efficiency, rel=1e-6)

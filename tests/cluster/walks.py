@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 def check_walks(network: Network, found: Paths, source: Ints, target: Ints) -> None:
-    """Every path starts and ends where it should, is connected, up, and passes no vertex twice."""
+    """Every path is up, joined from end to end, and passes no link or vertex twice."""
     edges = network.edges()
     if len(found.pair):
         source, target = source[found.pair], target[found.pair]
@@ -32,8 +32,12 @@ def check_walks(network: Network, found: Paths, source: Ints, target: Ints) -> N
     joined = path[1:] == path[:-1]
     ahead, behind = found.link[1:], found.link[:-1]
     assert (edges.source[ahead] == edges.target[behind])[joined].all()
-    visited = path * (int(edges.target.max(initial=0)) + 1) + edges.target[found.link]
+    # A host is passed on the way to its memory and again on the way from it.
+    host = np.concatenate([np.full(group.count, group.kind == "host") for group in network.groups])
+    visited = path * len(host) + edges.target[found.link]
+    visited = visited[~host[edges.target[found.link]]]
     assert len(np.unique(visited)) == len(visited)
+    assert len(np.unique(path * len(network.rate) + found.link)) == len(path)
 
 
 def seen(network: Network, system: System) -> set[tuple[int, int, int]]:

@@ -28,8 +28,8 @@ class NextHops:
 
     Arc ``k`` is cable ``k`` from its first end to its second, arc ``cables + k`` the way back.
     ``head`` is the vertex where an arc ends. The choices for table row ``r`` are
-    ``arcs[first[r] : first[r] + count[r]]``. ``waypoint`` is, by source vertex, the host through
-    which staged transfers go, -1 if there is none.
+    ``arcs[first[r] : first[r] + count[r]]``. ``waypoint`` is, by source vertex, the host memory (or
+    host, if its memory is no limit) through which staged transfers go, -1 if there is none.
     """
 
     vertices: int
@@ -129,15 +129,17 @@ def _table(
 
 
 def _waypoints(domain: ScaleUp, distance: Ints) -> Ints:
-    """Return the nearest host of every vertex where transfers are staged, else -1."""
+    """Return the nearest host memory, else host, of every vertex where transfers are staged."""
     none = np.full(distance.shape[1], -1, dtype=np.int64)
-    first = domain.chips
-    hosts: list[int] = []
-    for group in domain.groups:
-        if group.kind == "host":
-            hosts += range(first, first + group.count)
-        first += group.count
-    if not hosts or all(tier.link.kind != STAGED for tier in domain.tiers):
+    if all(tier.link.kind != STAGED for tier in domain.tiers):
         return none
-    near = np.where(distance[hosts] == UNREACHED, np.iinfo(np.int64).max, distance[hosts])
-    return np.asarray(np.array(hosts, dtype=np.int64)[near.argmin(axis=0)])
+    places: dict[str, list[int]] = {}
+    first = domain.chips
+    for group in domain.groups:
+        places.setdefault(group.kind, []).extend(range(first, first + group.count))
+        first += group.count
+    stops = places.get("memory") or places.get("host")
+    if not stops:
+        return none
+    near = np.where(distance[stops] == UNREACHED, np.iinfo(np.int64).max, distance[stops])
+    return np.asarray(np.array(stops, dtype=np.int64)[near.argmin(axis=0)])

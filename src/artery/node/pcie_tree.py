@@ -43,6 +43,8 @@ def hang(layout: Layout, host: Host, nodes: int = 1) -> tuple[tuple[int, ...], .
 
     Returns, per node, where network cards plug in: the switches, else the sockets. The latency of
     the link, from card to card, lies half on the cable of each card; twice that if it is staged.
+    Then every socket has its share of the host memory, half of it for what is written there and
+    half for what is read.
     """
     way = host.link.latency / 2 if host.peer_to_peer else host.link.latency
     slot, inner = replace(host.link, latency=way), replace(host.link, latency=0.0)
@@ -59,6 +61,13 @@ def hang(layout: Layout, host: Host, nodes: int = 1) -> tuple[tuple[int, ...], .
         for one, other in pairwise(own_sockets):
             layout.join(one, other, _between_sockets(host))
         seats.append(tuple(own_switches or own_sockets))
+    if not host.peer_to_peer and host.memory is not None:
+        half = host.memory / host.sockets / 2
+        memory = replace(host.link, name="host-memory", kind="memory", bandwidth=half, latency=0.0)
+        for place, socket in zip(
+            layout.add("memory", "memory", len(sockets)), sockets, strict=True
+        ):
+            layout.join(socket, place, memory)
     return tuple(seats)
 
 
