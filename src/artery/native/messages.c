@@ -6,8 +6,13 @@
 
 #include "work.h"
 
-struct state { /* of one link, one cache line */
-    int64_t free, rate, latency, packet, bytes, queue, size, duration;
+struct kind { /* what links have in common; how long the last size took */
+    int64_t rate, latency, packet, size, duration;
+};
+
+struct state { /* of one link: half a cache line, as these are what is waited for */
+    int64_t free, bytes, queue;
+    int32_t kind, unused;
 };
 
 struct slot { /* of one transfer of several segments, while it is under way */
@@ -21,11 +26,12 @@ struct slot { /* of one transfer of several segments, while it is under way */
 struct run {
     struct work *w;
     struct state *links;
+    struct kind *kinds;
     struct heap heap;
     int64_t segment, window, packet, least, done;
     char *slots;
     int32_t *slot_of;
-    int32_t unused, slot_count, slot_room;
+    int32_t unused, slot_count, slot_room, kind_count, kind_room;
     int failed; /* out of memory */
 };
 
@@ -146,21 +152,22 @@ static void arrive(struct run *r, int64_t t, int64_t j, int64_t time, int64_t ba
 static int64_t serve(struct run *r, struct event *e)
 {
     struct state *l = &r->links[e->here];
-    if (l->size != e->bytes) {
-        l->size = e->bytes;
-        l->duration = duration(e->bytes, l->rate);
+    struct kind *k = &r->kinds[l->kind];
+    if (k->size != e->bytes) {
+        k->size = e->bytes;
+        k->duration = duration(e->bytes, k->rate);
     }
     const int64_t begin = l->free > e->time ? l->free : e->time;
-    const int64_t packet = e->bytes < r->packet ? l->duration : l->packet;
-    int64_t tail = begin + l->duration;
+    const int64_t packet = e->bytes < r->packet ? k->duration : k->packet;
+    int64_t tail = begin + k->duration;
     l->free = tail;
     l->bytes += e->bytes;
     if (l->queue < begin - e->time)
         l->queue = begin - e->time;
     if (tail < e->tail + packet)
         tail = e->tail + packet;
-    e->time = begin + packet + l->latency;
-    e->tail = tail + l->latency;
+    e->time = begin + packet + k->latency;
+    e->tail = tail + k->latency;
     e->at++;
     e->hop++;
     if (--e->left)
@@ -178,7 +185,7 @@ static void complete(struct run *r, const struct event *e)
     }
     int64_t back = e->tail;
     for (int32_t i = e->at - e->hop; i < e->at; i++)
-        back += r->links[r->w->link[i]].latency;
+        back += r->w->latency[r->w->link[i]];
     arrive(r, t, e->order & INT32_MAX, e->tail, back);
 }
 
@@ -222,6 +229,28 @@ static void play(struct run *r)
     }
 }
 
+/* The number of the kind of such links; after 64 kinds each further link has its own. */
+static int32_t kind_of(struct run *r, int64_t rate, int64_t latency)
+{
+    for (int32_t i = 0; i < r->kind_count && i < 64; i++)
+        if (r->kinds[i].rate == rate && r->kinds[i].latency == latency)
+            return i;
+    if (r->kind_count == r->kind_room) {
+        const int32_t room = r->kind_room ? 2 * r->kind_room : 64;
+        struct kind *kinds = realloc(r->kinds, (size_t)room * sizeof *kinds);
+        if (!kinds) {
+            r->failed = 1;
+            return 0;
+        }
+        r->kinds = kinds;
+        r->kind_room = room;
+    }
+    const int64_t packet = r->packet < INT64_MAX ? duration(r->packet, rate) : 0;
+    const struct kind k = {rate, latency, packet, -1, 0};
+    r->kinds[r->kind_count] = k;
+    return r->kind_count++;
+}
+
 static int prepare(struct run *r)
 {
     struct work *w = r->w;
@@ -231,10 +260,11 @@ static int prepare(struct run *r)
     if (!r->links || (r->segment && !r->slot_of))
         return 0;
     for (int64_t i = 0; i < w->links; i++) {
-        const struct state l = {0, w->rate[i], w->latency[i], 0, 0, 0, -1, 0};
+        const struct state l = {0, 0, 0, kind_of(r, w->rate[i], w->latency[i]), 0};
         r->links[i] = l;
-        r->links[i].packet = r->packet < INT64_MAX ? duration(r->packet, w->rate[i]) : 0;
     }
+    if (r->failed)
+        return 0;
     gates_open(w, begin, r);
     return !r->failed;
 }
@@ -256,6 +286,7 @@ int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t pac
     w->unfinished = w->transfers - r.done;
     gates_close(w);
     free(r.links);
+    free(r.kinds);
     free(r.slots);
     free(r.slot_of);
     free(r.heap.item);
