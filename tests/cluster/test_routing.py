@@ -292,3 +292,14 @@ def test_staged_transfers_go_through_host_memory() -> None:
     rate = (net.rate[load > 0] / load[load > 0]).min()
     tier = found.tiers[0]
     assert rate == pytest.approx(tier.ring[2] * tier.link.efficiency, rel=1e-6)
+
+
+@pytest.mark.parametrize("spec", ["tpu-v4-pod:4x4x8", "tpu-v5e-pod:4x16"])
+def test_a_torus_is_crossed_round_links_that_are_down(spec: str) -> None:
+    found, net = built(spec)
+    cut = net.fail(0.1, seed=2)
+    source, target = pairs(found.chips, 200)
+    way = paths(found, cut, source, target)
+    check_walks(cut, way, source, target)
+    before = paths(found, net, source, target)
+    assert (np.diff(way.start) >= np.diff(before.start)).all()

@@ -228,6 +228,27 @@ def test_parallel_cables_between_groups_are_all_used() -> None:
     assert len(np.unique(way.link[across])) == 4
 
 
+@pytest.mark.parametrize("spines", [0, 4])
+def test_adaptive_routes_go_round_a_crowded_cable_between_groups(spines: int) -> None:
+    # All of one group send to the next: shortest ways share one cable, of eight pairs each.
+    fabric = replace(BALANCED, spines=spines, radix=64)
+    found = assembled(single(), fabric, 72)
+    net = network(found)
+    source = np.arange(72)
+    target = (source + 8) % 72
+    short = paths(found, net, source, target)
+    wide = paths(found, net, source, target, policy="adaptive", ways=32)
+    check_walks(net, wide, source, target)
+    assert np.bincount(short.link).max() == 8
+    assert np.bincount(wide.link).max() <= 4
+    across = net.kind[wide.link] == net.kind.max()
+    assert set(np.bincount(np.repeat(source, np.diff(wide.start))[across]).tolist()) == {1, 2}
+    # A cable between two groups that is down is gone round by a third group.
+    crossing = short.link[(net.kind[short.link] == net.kind.max())][0]
+    cut = net.fail([int(crossing)])
+    check_walks(cut, paths(found, cut, source, target), source, target)
+
+
 def test_a_router_with_too_few_ports() -> None:
     with pytest.raises(RouterPortsError, match="needs 8 ports and has 7"):
         check_ports(BALANCED, 8 * 10)

@@ -37,12 +37,14 @@ class Choice:
     """The digits of a path, one after the other, for an array of paths.
 
     ``words`` are hashed anew for every digit (``None``: not hashed). ``turn`` counts through the
-    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once.
+    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once. ``longer`` asks
+    for ways that are not the shortest, where the topology has such a rule.
     """
 
-    def __init__(self, words: Words | None, turn: Ints | None) -> None:
+    def __init__(self, words: Words | None, turn: Ints | None, *, longer: bool = False) -> None:
         self._words = words
         self._turn = turn
+        self.longer = longer
 
     def __call__(self, count: Ints | int) -> Ints:
         """Return a digit below ``count`` for every path; one 0 if no path has a choice."""
@@ -58,7 +60,8 @@ class Choice:
     def part(self, rows: Ints) -> Choice:
         """Return the choice for some of the paths."""
         words = None if self._words is None else self._words[rows]
-        return Choice(words, None if self._turn is None else self._turn[rows])
+        turn = None if self._turn is None else self._turn[rows]
+        return Choice(words, turn, longer=self.longer)
 
     def _hashed(self, count: Ints | int) -> Ints:
         if self._words is None:

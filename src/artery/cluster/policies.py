@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.choice import Choice, Words
-from artery.cluster.network import Network
+from artery.cluster.dragonfly import Dragonfly
+from artery.cluster.network import Network, Tree
 from artery.cluster.route import Paths, Rows, candidate, chunks, one_each, packed, put
 
 Ints = NDArray[np.int64]
@@ -48,14 +49,17 @@ def spray(network: Network, source: Ints, target: Ints, words: Words, ways: int)
 def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: int) -> Paths:
     """Return one path per pair: of ``ways`` the one whose busiest link is then least loaded.
 
-    Pairs choose one batch after the other in their order; load is pairs per B/s.
+    Pairs choose one batch after the other in their order; load is pairs per B/s. In a dragonfly
+    half of the ways are longer ones, taken where these are less loaded (UGAL, Kim et al., 2008).
     """
+    longer = isinstance(network.plan, Tree) and isinstance(network.plan.fabric, Dragonfly)
     load = np.zeros(len(network.rate))
     cost = 1.0 / np.maximum(network.rate, 1)
     batch = -(-len(source) // BATCHES)
     parts: list[Rows] = []
     for part in chunks(len(source)):
-        stack, fine = _candidates(network, source[part], target[part], words[part], ways)
+        query = network, source[part], target[part], words[part]
+        stack, fine = _candidates(*query, ways, longer=longer)
         many = stack.shape[1]
         rows = np.empty(stack.shape[1:], dtype=np.int32)
         for first in range(0, many, batch):
@@ -70,12 +74,22 @@ def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: i
 
 
 def _candidates(
-    network: Network, source: Ints, target: Ints, words: Words, ways: int
+    network: Network,
+    source: Ints,
+    target: Ints,
+    words: Words,
+    ways: int,
+    *,
+    longer: bool = False,
 ) -> tuple[Rows, Flags]:
-    """Return ``ways`` paths of every pair (way, pair, link), and which are up (way, pair)."""
+    """Return ``ways`` paths of every pair (way, pair, link), and which are up (way, pair).
+
+    With ``longer`` the second half of them are not the shortest.
+    """
+    turns = [(way, longer and 2 * way >= ways) for way in range(ways)]
     found = [
-        candidate(network, source, target, Choice(words, np.full(len(source), way)))
-        for way in range(ways)
+        candidate(network, source, target, Choice(words, np.full(len(source), way), longer=beyond))
+        for way, beyond in turns
     ]
     width = max(rows.shape[1] for rows, _ in found)
     stack = np.full((ways, len(source), width), -1, dtype=np.int32)

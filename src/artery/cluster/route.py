@@ -117,10 +117,11 @@ def one_each(
 
 
 def _choice(words: Words, digits: Ints | None, attempt: int) -> Choice:
-    """Return the choices of one attempt: hashed anew, or counted on."""
+    """Return the choices of one attempt: hashed anew, or counted on; later ones of longer ways."""
+    longer = attempt % TRIES >= TRIES // 2
     if digits is not None:
-        return Choice(None, digits + attempt)
-    return Choice(mix(words + np.uint64(attempt)) if attempt else words, None)
+        return Choice(None, digits + attempt, longer=longer)
+    return Choice(mix(words + np.uint64(attempt)) if attempt else words, None, longer=longer)
 
 
 def put(rows: Rows, where: Ints, new: Rows) -> Rows:
