@@ -244,3 +244,39 @@ def test_what_the_locale_cannot_show_is_no_crash() -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "h100-sxm" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "coloured"),
+    [("NO_COLOR", "1", False), ("NO_COLOR", "", True), ("TERM", "dumb", False)],
+)
+def test_errors_are_red_unless_no_color_says_so(
+    variable: str,
+    value: str,
+    coloured: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    printed: list[str] = []
+    monkeypatch.setattr(click, "echo", lambda text, **_: printed.append(text))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv(variable, value)
+    install(monkeypatch, raising(InputError(PROBLEM)))
+    main(["doctor"])
+    assert ("\x1b[31m" in printed[0]) == coloured
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["scale", "resnet50", "--on", "dgx-1v", "--chips", "1,1024", "--parallel-fraction", "0.9"],
+        ["catalog", "show", "h100-sxm"],
+        ["expect", "all_reduce", "--on", "dgx-h100:16", "--sizes", "8:16G:x32"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_no_number_is_cut_on_a_narrow_terminal(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert main(words) == 0
+    assert "…" not in capsys.readouterr().out

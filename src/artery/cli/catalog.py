@@ -45,6 +45,7 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
       artery catalog schema system
       artery catalog schema plan
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.report.catalog import TABLE_WIDTH
     from artery.report.files import write_whole
     from artery.report.json import document, published
     from artery.report.terminal import deliver
@@ -66,7 +67,7 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
     if as_json:
         write_whole(out, document("catalog", payload))
     else:
-        deliver(drawing, out)
+        deliver(drawing, out, least=TABLE_WIDTH)
 
 
 def _answer(

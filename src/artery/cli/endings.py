@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from typing import Final
 
@@ -35,7 +36,8 @@ def report(error: BaseException, *, debug: bool) -> int:
 
 
 def _line(text: str) -> None:
-    click.echo(f"{click.style('error', fg='red')}  {text}", err=True)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    click.echo(f"{'error' if plain else click.style('error', fg='red')}  {text}", err=True)
 
 
 def _usage(error: click.UsageError) -> int:

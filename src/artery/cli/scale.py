@@ -78,7 +78,7 @@ def command(
         given = {**asked.document(), "chips": chips, "parallel_fraction": parallel_fraction}
         write_whole(out, document("scale", scale_payload(answer, given)))
     else:
-        from artery.report.scale import scale_drawing
+        from artery.report.scale import TABLE_WIDTH, scale_drawing
         from artery.report.terminal import deliver
 
-        deliver(scale_drawing(answer, lang, asked.typed()), out)
+        deliver(scale_drawing(answer, lang, asked.typed()), out, least=TABLE_WIDTH)

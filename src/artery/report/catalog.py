@@ -12,6 +12,9 @@ from artery.answers.catalog import Count, Entry, Listing, Value
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, words
 
+TABLE_WIDTH = 76
+"""Cells that the table of one entry needs so that every value stays beside its name."""
+
 _STYLE = {"datasheet": "green", "measured": "green", "recalled": "yellow", "assumed": "yellow"}
 
 

@@ -17,6 +17,9 @@ from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 from artery.units import show_count, show_percent, show_time
 
+TABLE_WIDTH = 76
+"""Cells that the table needs so that no number is cut."""
+
 _NOTHING = "–"
 
 
