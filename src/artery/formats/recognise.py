@@ -18,6 +18,7 @@ from artery.formats.text import Text, read_text
 MODULES: Final[tuple[str, ...]] = (
     "nccl_graph_xml",
     "nccl_topology_xml",
+    "nccl_tests",
     "nvidia_smi_topo",
     "rocm_smi_topo",
 )
