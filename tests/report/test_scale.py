@@ -104,3 +104,10 @@ def test_a_point_without_a_plan_keeps_to_the_schema() -> None:
     entry = known["properties"]["points"]["items"]
     for found in json.loads(document("scale", scale_payload(answer(), {})))["points"]:
         jsonschema.validate(found, entry)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_more_than_linear_is_explained(language: Language) -> None:
+    assert "100 %" not in text(answer(), language).replace("100.0 %", "")
+    faster = answer(points=(point(8, "strong"), point(16, "strong", efficiency=1.33)))
+    assert "100 %" in text(faster, language)

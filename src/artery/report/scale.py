@@ -22,6 +22,9 @@ TABLE_WIDTH = 76
 
 _NOTHING = "–"
 
+_LINEAR = 1.005
+"""Efficiencies above it are shown as more than 100 %, to be explained."""
+
 
 def scale_payload(answer: ScaleAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of all points; ``request`` is what was asked."""
@@ -123,6 +126,8 @@ def _footnotes(answer: ScaleAnswer, words: Words) -> RenderableType:
         for p in answer.points
         if p.reason is not None
     ]
+    if any((point.efficiency or 0.0) > _LINEAR for point in answer.points):
+        lines.append(words["above_linear_is"])
     lines.append(words["exposed_is"])
     if answer.parallel_fraction is not None:
         lines.append(words["amdahl_is"].format(fraction=f"{answer.parallel_fraction:g}"))

@@ -100,6 +100,8 @@ _EN = {
     "amdahl_is": "Amdahl: 1/((1-P)+P/N) against one chip, P = {fraction}",
     "failures_are": "failures: {rate} per 1,000 node-days ({source})",
     "without": "{chips} chips, {mode}: {reason}",
+    "above_linear_is": "efficiency above 100 %: the smallest count that fits pays for its "
+    "tight memory or an uneven split, larger ones do not",
     "exposed_is": "exposed: share of the step spent on communication that nothing hides",
     "break_memory": "memory",
     "break_link": "link",
@@ -211,6 +213,7 @@ _ZH = {
     "amdahl_is": "阿姆达尔：1/((1-P)+P/N)，以单芯片为基准，P = {fraction}",
     "failures_are": "故障：每 1,000 节点·天 {rate} 次（{source}）",
     "without": "{chips} 块芯片，{mode}：{reason}",
+    "above_linear_is": "效率超过 100 %：放得下的最小规模受显存不足或切分不均所累，更大的规模没有",
     "exposed_is": "暴露通信：没有被计算掩盖的通信占每步的比例",
     "break_memory": "显存",
     "break_link": "链路",
