@@ -28,8 +28,8 @@ Column = tuple[Ints, Flags]
 def dragonfly_paths(fabric: Dragonfly, nodes: int, ends: Ends, choice: Choice) -> Crossing:
     """Return the way of every pair of cards through ``fabric`` with ``nodes`` nodes.
 
-    Cables are numbered as in :func:`artery.cluster.dragonfly.dragonfly_edges`. Ways between groups
-    go by a third one, if there is one and ``choice`` is for longer ones.
+    Cables are numbered as in :func:`artery.cluster.dragonfly.dragonfly_edges`. If ``choice`` is for
+    longer ways, those between groups go by a third one, those inside a group by a third router.
     """
     groups = fabric.groups(nodes)
     rise = ends.source * fabric.cards + ends.source_card
@@ -40,6 +40,11 @@ def dragonfly_paths(fabric: Dragonfly, nodes: int, ends: Ends, choice: Choice) -
     if choice.longer and groups > 2:
         third = _third(groups, here // fabric.switches, goal, choice)
         columns, here = _to_group(fabric, groups, here, third, choice)
+    if choice.longer and not fabric.spines:
+        around = goal * fabric.switches + np.asarray(choice(fabric.routers))
+        around = np.where((here // fabric.switches == goal) & (here != there), around, here)
+        columns.append(_step(fabric, here, around, choice))
+        here = around
     more, here = _to_group(fabric, groups, here, goal, choice)
     columns += [*more, *_inside(fabric, here, there, choice)]
     down: list[bool | Flags] = [False, *(back for _, back in columns), True]
