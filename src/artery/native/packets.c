@@ -53,18 +53,16 @@ static struct lane *lane_of(const struct net *n, int32_t link, int64_t t)
     return &n->lanes[link * n->w->classes + (n->w->class_of ? n->w->class_of[t] : 0)];
 }
 
-static void post(struct net *n, int64_t time, enum kind kind, int64_t order, int32_t at)
+static void post(struct net *n, int64_t time, enum kind kind, int64_t order, int64_t what)
 {
-    const struct event e = {time, (int64_t)kind << 61 | order, 0, 0, at, 0, 0, 0};
+    const struct event e = {time, (int64_t)kind << 61 | order, 0, what, 0, 0, 0, 0};
     n->failed |= !heap_push(&n->heap, &e);
 }
 
 /* Tell lane `lane` something that arrives at `time`: credits, or 1 to pause and 0 to go on. */
 static void tell(struct net *n, int64_t time, int64_t lane, int64_t what)
 {
-    const struct event e = {
-        time, (int64_t)CHANGE << 61 | n->sequence++, 0, what, (int32_t)lane, 0, 0, 0};
-    n->failed |= !heap_push(&n->heap, &e);
+    post(n, time, CHANGE, n->sequence++, lane << 32 | what);
 }
 
 static int32_t unit_take(struct net *n)
@@ -330,14 +328,15 @@ static void arrive(struct net *n, int32_t i, int64_t time)
     }
 }
 
-static void change(struct net *n, const struct event *e)
+static void change(struct net *n, int64_t what, int64_t time)
 {
-    struct lane *lane = &n->lanes[e->at];
+    const int64_t index = what >> 32, amount = what & UINT32_MAX;
+    struct lane *lane = &n->lanes[index];
     if (n->rules->control == CREDIT)
-        lane->room += e->bytes;
+        lane->room += amount;
     else
-        lane->paused = (int32_t)e->bytes;
-    attempt(n, (int32_t)(e->at / n->w->classes), e->time);
+        lane->paused = amount != 0;
+    attempt(n, (int32_t)(index / n->w->classes), time);
 }
 
 static void play(struct net *n)
@@ -348,17 +347,17 @@ static void play(struct net *n)
         heap_pop(&n->heap);
         switch ((enum kind)(e.order >> 61)) {
         case READY:
-            n->ports[e.at].scheduled = 0;
-            attempt(n, e.at, e.time);
+            n->ports[e.bytes].scheduled = 0;
+            attempt(n, (int32_t)e.bytes, e.time);
             break;
         case CHANGE:
-            change(n, &e);
+            change(n, e.bytes, e.time);
             break;
         case BACK:
-            acknowledge(n, (e.order & mask) >> 32, e.time, e.at);
+            acknowledge(n, (e.order & mask) >> 32, e.time, e.bytes != 0);
             break;
         case ARRIVE:
-            arrive(n, e.at, e.time);
+            arrive(n, (int32_t)e.bytes, e.time);
             break;
         }
     }

@@ -59,8 +59,10 @@ class Ports:
     mark: int = 0
 
     def __post_init__(self) -> None:
-        if self.unit < 1 or self.window < 1 or self.packet < 0 or self.mark < 0:
-            raise UsageError(f"ports: {self}, unit and window must be at least 1, none negative")
+        if not 1 <= self.unit < 2**31 or self.window < 1 or self.packet < 0 or self.mark < 0:
+            raise UsageError(
+                f"ports: {self}, unit (below 2 GiB) and window must be at least 1, none negative"
+            )
         if self.control not in _CONTROLS:
             raise UsageError(f"control: {self.control!r}, must be one of {', '.join(_CONTROLS)}")
         if self.control == "pause" and not 0 <= self.xon <= self.xoff:

@@ -31,6 +31,9 @@ PICOSECONDS: Final = 10**12
 MAX_RATE: Final = 18 * 10**12
 """B/s: up to here durations are computed without overflow in 64 bits."""
 
+MOST: Final = 2**29
+"""Transfers: their number shares 61 bits with that of a segment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Links:
@@ -209,6 +212,8 @@ def check(work: Work) -> None:
     """
     links, transfers, gates = work
     n, paths, count = transfers.size.size, transfers.start.size - 1, gates.count.size
+    if n >= MOST or transfers.link.size >= 2**31:
+        raise UsageError(f"{n} transfers over {transfers.link.size} hops, at most {MOST}, 2^31")
     _within("rate", links.rate, 1, MAX_RATE)
     _within("latency", links.latency, 0, None)
     _within("size", transfers.size, 0, None)
