@@ -72,7 +72,7 @@ def coupled_pipes(
             toward=_toward(found, ways),
             release=np.array([jobs[number].release for number, _ in found], dtype=np.int64),
         ),
-        job=np.array([number for number, _ in found], dtype=np.int64),
+        job=np.array([jobs[number].job for number, _ in found], dtype=np.int64),
         phase=np.array([pipe.phase for _, pipe in found], dtype=np.int64),
         pairs=pairs,
         routed=routed,

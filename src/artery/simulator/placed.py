@@ -1,4 +1,8 @@
-"""A collective put on chips: the schedule, the bytes, and which chip each rank is."""
+"""A collective put on chips: the schedule, the bytes, and which chip each rank is.
+
+A library runs a collective on several channels that do not wait for each other: each of them is
+a ``Placed`` of its own, with its share of the bytes, and all have one ``job``.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,15 @@ class Placed:
     """``schedule`` on ``size`` bytes, rank r on chip ``chips[r]``.
 
     ``size`` is by nccl-tests' convention, or for all-to-all a matrix of what each rank sends to
-    each. ``release`` is when it starts, in picoseconds; ``name`` is what the job is called.
+    each. ``release`` is when it starts, in picoseconds; ``job`` is the job that this is a channel
+    of, numbered from 0.
     """
 
     schedule: Schedule
     size: int | Ints
     chips: Ints
     release: int = 0
-    name: str = "job"
+    job: int = 0
 
     @property
     def total(self) -> int:
@@ -41,10 +46,10 @@ def check(jobs: tuple[Placed, ...], chips: int) -> None:
     for job in jobs:
         found = np.unique(job.chips)
         if len(job.chips) != job.schedule.ranks or len(found) != len(job.chips):
-            raise _problem(job.name, f"{len(found)} chips for {job.schedule.ranks} ranks",
+            raise _problem(f"job {job.job}", f"{len(found)} chips for {job.schedule.ranks} ranks",
                            "every rank has a chip of its own")  # fmt: skip
         if len(found) and (found[0] < 0 or found[-1] >= chips):
-            raise _problem(job.name, f"chip {int(found[-1])}",
+            raise _problem(f"job {job.job}", f"chip {int(found[-1])}",
                            f"chips are numbered from 0 to {chips - 1}")  # fmt: skip
 
 

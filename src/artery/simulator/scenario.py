@@ -45,8 +45,12 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = {
     "roce-dcqcn": Protocol(
         32_768, 16, 0.97, 0.92, "marks slow senders by 1 to 6 % (idealised ECN); 3 %, assumed"
     ),
-    "efa": Protocol(8_192, 64, 0.95, 0.95, "SRD sprays and puts in order on the card; assumed"),
-    "tcp": Protocol(65_536, 4, 0.90, 0.60, "kernel TCP, window of 256 KiB a connection; assumed"),
+    "efa": Protocol(
+        8_192, 64, 1.0, 1.0, "SRD sprays packets and puts them in order on the card (AWS, 2020)"
+    ),
+    "tcp": Protocol(
+        65_536, 4, 1.0, 0.6, "kernel TCP, a window of 256 KiB a connection; reordering assumed"
+    ),
 }
 """Transports by name. Windows are some 50 GB/s · 10 us, the pair against which the message
 engine is tested beside packets."""

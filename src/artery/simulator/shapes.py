@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -15,7 +17,7 @@ from artery.collective.schedules import names, schedule, shapes
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
 from artery.core.system import System
-from artery.simulator.channels import on_channels
+from artery.simulator.placed import Placed
 
 Ints = NDArray[np.int64]
 
@@ -29,31 +31,73 @@ def algorithms(collective: Collective) -> tuple[str, ...]:
     return tuple(name for name in names(collective) if name != "collnet")
 
 
-def shaped(system: System, collective: Collective, name: str, size: int, chips: Ints) -> Schedule:
-    """Return the schedule called ``name`` over ranks on ``chips``, as a library would lay it.
+def shaped(
+    system: System, collective: Collective, name: str, size: int, chips: Ints
+) -> tuple[Placed, ...]:
+    """Return the algorithm called ``name`` over ranks on ``chips``, as a library would lay it.
 
     Rings run as the wiring wants (:func:`artery.cluster.rings.ring_orders`) through the nodes in
-    the order of their first rank; trees have one channel per network card; levels are the node
-    and what is above. Raises ``InputError`` where the algorithm cannot be on so many ranks.
+    the order of their first rank, each a channel; trees have a channel per network card, their
+    ranks turned inside each node; levels are the node and what is above. Raises ``InputError``
+    where the algorithm cannot be on so many ranks.
     """
     ranks = len(chips)
-    wires = network(system)
-    takes = shapes(name)
-    shape: dict[str, object] = {}
+    if ranks > 1 and name == "ring":
+        rings = _orders(system, chips)
+        each = [partial(_ring, collective, row) for row in rings]
+        return _channels(each, [chips] * len(rings), size)
     per_node = _per_node(system, ranks)
-    if "orders" in takes and ranks > 1:
-        shape["orders"] = _orders(system, chips)
-    elif "per_node" in takes:
+    channels = 1
+    if name == "tree" and collective == "all_reduce":
+        channels = _cards(network(system), per_node)
+    shape = _shape(system, name, ranks, size // channels)
+    one = schedule(name, collective, ranks, **shape)
+    turned = [chips[_turned(ranks, per_node, c * per_node // channels)] for c in range(channels)]
+    return _channels([lambda: one] * channels, turned, size)
+
+
+def _channels(
+    schedules: Sequence[Callable[[], Schedule]], chips: list[Ints], size: int
+) -> tuple[Placed, ...]:
+    """Return the channels, each with an equal share of the bytes."""
+    many = len(schedules)
+    share = [size * (c + 1) // many - size * c // many for c in range(many)]
+    return tuple(
+        Placed(make(), part, where)
+        for make, part, where in zip(schedules, share, chips, strict=True)
+    )
+
+
+def _ring(collective: Collective, order: Ints) -> Schedule:
+    """Return the schedule of one ring through the ranks in ``order``.
+
+    In a chain from a root the ring only says the order; the root is rank 0.
+    """
+    return schedule("ring", collective, len(order), orders=order[None, :])
+
+
+def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object]:
+    """Return what the builder of ``name`` is told of the system."""
+    takes, shape = shapes(name), dict[str, object]()
+    per_node = _per_node(system, ranks)
+    if "per_node" in takes:
         shape["per_node"] = per_node
-    channels = _cards(wires, per_node) if name == "tree" and collective == "all_reduce" else 1
     if "slices" in takes:
-        share = size // (2 * channels)
-        shape["slices"] = int(np.clip(share // SLICE, 1, MOST))
+        shape["slices"] = int(np.clip(size // SLICE, 1, MOST))
     if "levels" in takes and ranks % per_node == 0:
         shape["levels"] = (per_node, ranks // per_node)
-    if "dims" in takes and isinstance(wires.plan, Torus) and ranks == system.chips:
-        shape["dims"] = wires.plan.dims
-    return on_channels(schedule(name, collective, ranks, **shape), channels, per_node)
+    plan = network(system).plan
+    if "dims" in takes and isinstance(plan, Torus) and ranks == system.chips:
+        shape["dims"] = plan.dims
+    return shape
+
+
+def _turned(ranks: int, per_node: int, by: int) -> Ints:
+    """Return the ranks, each node's turned by some places; a part-filled node by as many."""
+    rank = np.arange(ranks)
+    node, place = np.divmod(rank, per_node)
+    members = np.minimum(per_node, ranks - node * per_node)
+    return np.asarray(node * per_node + (place + by) % members)
 
 
 def _per_node(system: System, ranks: int) -> int:

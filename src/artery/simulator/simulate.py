@@ -31,9 +31,9 @@ MOST_TIMES = 200_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Messages:
-    """Every message: job, step, ranks (switches beyond them), bytes; when it left and arrived, ps.
+    """Every message: job, step, ends, bytes; when it left and arrived, ps.
 
-    ``opened`` is when it could start.
+    ``source`` and ``target`` are chips; -1 is a switch. ``opened`` is when it could start.
     """
 
     job: NDArray[np.int32]
@@ -93,13 +93,13 @@ def _coupled(
     """Play the jobs' pipes as one variable each."""
     pipes = coupled_pipes(system, wires, jobs, scenario)
     steady = coupled(wires.links, pipes.pipelines)
-    late = [_latest(job, scenario) for job in jobs]
+    late = _latest(jobs, scenario)
     times = _ends(steady, pipes, late)
-    releases = [job.release / PICOSECONDS for job in jobs]
+    releases = _releases(jobs)
     return Simulation(
         seconds=max((one + two for one, two in zip(releases, times, strict=True)), default=0.0),
         jobs=times,
-        finish=tuple(np.zeros(0) for _ in jobs),
+        finish=tuple(np.zeros(0) for _ in times),
         carried=steady.bytes,
         network=wires.network,
         chosen=chosen,
@@ -117,10 +117,23 @@ def _replayed(links: Links, pipes: Coupled, late: list[float], rate: Ints) -> fl
     return max(_ends(steady, pipes, late), default=0.0)
 
 
-def _latest(job: Placed, scenario: Scenario) -> float:
-    """Return by how much the last of the job's ranks begins later: all wait for it."""
-    there = [s for chip, s in scenario.late.items() if (job.chips == chip).any()]
-    return max(there, default=0.0)
+def _releases(jobs: tuple[Placed, ...]) -> list[float]:
+    """Return when each job starts, in seconds."""
+    many = 1 + max((one.job for one in jobs), default=-1)
+    found = [0.0] * many
+    for one in jobs:
+        found[one.job] = one.release / PICOSECONDS
+    return found
+
+
+def _latest(jobs: tuple[Placed, ...], scenario: Scenario) -> list[float]:
+    """Return by how much the last rank of each job begins later: all wait for it."""
+    found = [0.0] * len(_releases(jobs))
+    for chip, seconds in scenario.late.items():
+        for one in jobs:
+            if (one.chips == chip).any():
+                found[one.job] = max(found[one.job], seconds)
+    return found
 
 
 def _ends(steady: Steady, pipes: Coupled, late: list[float]) -> tuple[float, ...]:
@@ -147,13 +160,10 @@ def _explicit(
     whole = explicit(system, wires, jobs, scenario)
     few = len(whole.job) <= MOST_TIMES
     played = _play(whole.work, scenario, chosen, times=few)
-    finish = tuple(
-        played.opened[last : last + job.schedule.ranks] / PICOSECONDS
-        for last, job in zip(whole.last, jobs, strict=True)
-    )
+    finish = _finish(whole, jobs, played)
     times = tuple(
-        float(ranks.max(initial=0.0)) - job.release / PICOSECONDS
-        for ranks, job in zip(finish, jobs, strict=True)
+        float(ranks.max(initial=0.0)) - release
+        for ranks, release in zip(finish, _releases(jobs), strict=True)
     )
     return Simulation(
         seconds=max((float(ranks.max(initial=0.0)) for ranks in finish), default=0.0),
@@ -166,9 +176,26 @@ def _explicit(
         unfinished=played.unfinished,
         pairs=whole.pairs,
         routed=whole.routed,
-        messages=_kept(whole, played) if few else None,
+        messages=_kept(whole, jobs, played) if few else None,
         replay=partial(_again, whole.work, scenario, chosen),
     )
+
+
+def _finish(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> tuple[Floats, ...]:
+    """Return when each rank of each job is done, in seconds: the last of its channels.
+
+    Ranks are those of the job's first channel: the others are matched by their chips.
+    """
+    found: dict[int, Floats] = {}
+    chips: dict[int, Ints] = {}
+    for last, one in zip(whole.last, jobs, strict=True):
+        done = played.opened[last : last + one.schedule.ranks] / PICOSECONDS
+        if one.job not in found:
+            found[one.job], chips[one.job] = done, one.chips
+            continue
+        place = np.argsort(chips[one.job])[np.argsort(np.argsort(one.chips))]
+        np.maximum.at(found[one.job], place, done)
+    return tuple(found[job] for job in sorted(found))
 
 
 def _play(work: Work, scenario: Scenario, chosen: Chosen, *, times: bool) -> Played:
@@ -184,18 +211,30 @@ def _again(work: Work, scenario: Scenario, chosen: Chosen, rate: Ints) -> float:
     return _play(work._replace(links=links), scenario, chosen, times=False).makespan / PICOSECONDS
 
 
-def _kept(whole: Explicit, played: Played) -> Messages | None:
+def _kept(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> Messages | None:
     if played.sent is None or played.delivered is None:
         return None
     gates = whole.work.gates
     gate = np.repeat(np.arange(len(gates.count)), np.diff(gates.first))
     return Messages(
-        job=whole.job,
+        job=np.array([one.job for one in jobs], dtype=np.int32)[whole.job],
         step=whole.step,
-        source=whole.rank,
-        target=whole.peer,
+        source=_chips(whole, jobs, whole.rank),
+        target=_chips(whole, jobs, whole.peer),
         size=whole.work.transfers.size,
         opened=played.opened[gate],
         sent=played.sent,
         delivered=played.delivered,
     )
+
+
+def _chips(
+    whole: Explicit, jobs: tuple[Placed, ...], ranks: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the chips of ranks, -1 for switches."""
+    parts = []
+    for number, one in enumerate(jobs):
+        mine = ranks[whole.job == number]
+        none = np.full(one.schedule.switches, -1, dtype=np.int64)
+        parts.append(np.concatenate([one.chips, none])[mine].astype(np.int32))
+    return np.concatenate(parts)
