@@ -345,20 +345,16 @@ static void play(struct net *n)
     while (n->heap.count && !n->failed) {
         const struct event e = n->heap.item[0];
         heap_pop(&n->heap);
-        switch ((enum kind)(e.order >> 61)) {
-        case READY:
+        const enum kind kind = (enum kind)(e.order >> 61);
+        if (kind == READY) {
             n->ports[e.bytes].scheduled = 0;
             attempt(n, (int32_t)e.bytes, e.time);
-            break;
-        case CHANGE:
+        } else if (kind == CHANGE) {
             change(n, e.bytes, e.time);
-            break;
-        case BACK:
+        } else if (kind == BACK) {
             acknowledge(n, (e.order & mask) >> 32, e.time, e.bytes != 0);
-            break;
-        case ARRIVE:
+        } else {
             arrive(n, (int32_t)e.bytes, e.time);
-            break;
         }
     }
 }

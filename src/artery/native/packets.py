@@ -60,9 +60,7 @@ class Ports:
 
     def __post_init__(self) -> None:
         if not 1 <= self.unit < 2**31 or self.window < 1 or self.packet < 0 or self.mark < 0:
-            raise UsageError(
-                f"ports: {self}, unit (below 2 GiB) and window must be at least 1, none negative"
-            )
+            raise UsageError(f"ports: {self}, unit (to 2 GiB) and window at least 1, none below 0")
         if self.control not in _CONTROLS:
             raise UsageError(f"control: {self.control!r}, must be one of {', '.join(_CONTROLS)}")
         if self.control == "pause" and not 0 <= self.xon <= self.xoff:
