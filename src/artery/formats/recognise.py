@@ -16,11 +16,14 @@ from artery.formats.reading import Format, Reading
 from artery.formats.text import Text, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "flight_recorder",
+    "nccl_debug",
     "nccl_graph_xml",
     "nccl_topology_xml",
     "nccl_tests",
     "nvidia_smi_topo",
     "rocm_smi_topo",
+    "torch_watchdog",
 )
 """Modules of this room that hold formats, in alphabetical order."""
 
