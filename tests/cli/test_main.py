@@ -280,3 +280,11 @@ def test_no_number_is_cut_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "20")
     assert main(words) == 0
     assert "…" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("more", [["--trace", "-"], ["--trace", "x.json", "-o", "x.json"]])
+def test_a_trace_does_not_take_the_answers_place(
+    more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "gpt2", "--on", "dgx-h100", *more]) == 2
+    assert "the trace and the answer both go to" in capsys.readouterr().err

@@ -47,6 +47,9 @@ def command(
     input. What is not given is searched: the plan shown is the best that fits in memory.
     Exit code 4 says that none fits; the answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    if trace == out:
+        place = "standard output" if out == "-" else out
+        raise click.UsageError(f"the trace and the answer both go to {place}; name another file")
     asked = request(model, on, saved, flags)
     from artery.answers.plan import plan
 
