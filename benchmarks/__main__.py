@@ -21,6 +21,7 @@ def main() -> None:
     for played in messages.measure() if compiled else ():
         print(f"  {played.name}: {played.seconds:.2f} s, {played.memory / 1e6:.0f} MB")
         print(f"    {played.events:,} events, {played.rate / 1e6:.1f} million a second")
+        print(f"    one as long as {played.gathers:,.0f} entries of a random gather")
     for shared in sharing.measure() if compiled else ():
         print(f"  {shared.name}: {shared.seconds:.2f} s, {shared.memory / 1e6:.0f} MB")
         print(f"    {shared.detail}")

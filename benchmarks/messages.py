@@ -45,6 +45,11 @@ class Speed:
         """Hop events per CPU second."""
         return self.events / self.seconds
 
+    @property
+    def gathers(self) -> float:
+        """How many entries a random gather fetches in the time of one event."""
+        return self.seconds / self.events / (self.gather * 1e-9)
+
 
 def all_to_all() -> Speed:
     """Play an all-to-all of 1,024 chips, all messages at once."""

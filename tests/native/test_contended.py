@@ -6,10 +6,11 @@ from statistics import fmean, median
 
 import pytest
 
-from artery.native.messages import Transport, messages
+from artery.native.messages import Transport, messages, twin
 from artery.native.packets import Ports, packets
 from tests.native.compiled import use
 from tests.native.contended import CASES, Case, finish, played, starts
+from tests.native.works import same
 
 PACKETS = Ports(unit=4096, window=128, packet=4096)
 SEGMENTS = Transport(packet=4096)
@@ -35,3 +36,10 @@ def test_messages_agree_with_packets_where_they_meet(monkeypatch: pytest.MonkeyP
     sizes = sorted(map(abs, errors.values()))
     assert median(sizes) <= MEDIAN, listed
     assert sizes[-1] <= WORST, listed
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one.size <= 4_000_000], ids=str)
+def test_the_twin_agrees_where_they_meet(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, "messages")
+    work, _ = played(case)
+    same(messages(work, SEGMENTS), twin(work, SEGMENTS))

@@ -44,8 +44,7 @@ struct net {
     struct unit *units;
     int64_t *tags; /* by transfer and hop: the last tag given in fair queues */
     int64_t sequence, done;
-    int32_t unit_count, unit_room, unused;
-    int failed;
+    int32_t unit_count, unit_room, unused, failed;
 };
 
 static struct lane *lane_of(const struct net *n, int32_t link, int64_t t)
