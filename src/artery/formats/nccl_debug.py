@@ -219,7 +219,7 @@ def _fields(log: _Log) -> dict[str, Any]:
         "version": log.versions.most_common(1)[0][0] if log.versions else None,
         "versions": dict(log.versions),
         "hosts": list(log.hosts)[:10_000],
-        "nodes": log.nodes or len(log.hosts) or None,
+        "nodes": log.nodes or (len(log.hosts) if len(log.ranks) == ranks else None),
         "ranks": ranks,
         "ranks_seen": len(log.ranks),
         "communicators": dict(log.nranks),

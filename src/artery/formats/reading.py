@@ -13,6 +13,10 @@ from artery.formats.text import Text
 Kind = Literal["system", "measurement", "workload", "trace", "log", "jobs", "state"]
 
 
+Progress = Callable[[int], None]
+"""Told the bytes that were read so far, every few MiB."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ignored:
     """Lines that were passed over: from ``line`` on (counted from 1), ``count`` of them, why."""
@@ -55,7 +59,8 @@ class Format:
     ``recognise`` returns how sure it is that a text is of this format, from 0 (no) to 1
     (certain). ``tested`` is false where no real sample was at hand.
 
-    ``read`` raises ``InputError`` for a file of the format that says nothing usable.
+    ``read`` raises ``InputError`` for a file of the format that says nothing usable. ``stream``,
+    if given, reads a file of any size by its path and is told the first part's claim only.
     """
 
     name: str
@@ -64,3 +69,4 @@ class Format:
     read: Callable[[Text], Reading]
     tested: bool = True
     notes: tuple[str, ...] = field(default_factory=tuple)
+    stream: Callable[[str, Progress | None], Reading] | None = None

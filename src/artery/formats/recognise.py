@@ -12,18 +12,23 @@ from importlib import import_module
 from typing import Final
 
 from artery.errors import InputError, Problem, UnknownNameError
-from artery.formats.reading import Format, Reading
-from artery.formats.text import Text, read_text
+from artery.formats.reading import Format, Progress, Reading
+from artery.formats.text import Text, beginning, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "dmesg_xid",
     "flight_recorder",
+    "imb",
+    "kineto",
     "nccl_debug",
     "nccl_graph_xml",
-    "nccl_topology_xml",
     "nccl_tests",
+    "nccl_topology_xml",
     "nvidia_smi_topo",
+    "osu",
     "rocm_smi_topo",
     "torch_watchdog",
+    "ucx_perftest",
 )
 """Modules of this room that hold formats, in alphabetical order."""
 
@@ -48,17 +53,22 @@ def recognise(text: Text) -> tuple[Format, ...]:
     return tuple(format_ for _, format_ in sorted(sure, key=lambda claim: -claim[0]))
 
 
-def read(path: str, format_name: str | None = None) -> Reading:
+def read(path: str, format_name: str | None = None, progress: Progress | None = None) -> Reading:
     """Return the reading of the file at ``path`` (``-``: standard input).
 
-    ``format_name`` skips the recognition. Raises ``InputError`` if the file cannot be read, if
+    ``format_name`` skips the recognition; ``progress`` hears of files that are streamed. Raises ``InputError`` if the file cannot be read, if
     no format knows it, or if it says nothing usable.
     """
+    named = {format_.name: format_ for format_ in formats()}
+    if format_name is not None and format_name not in named:
+        raise UnknownNameError("format", format_name, named)
+    if path != "-":
+        for format_ in formats():
+            if format_.stream is not None and format_name in (None, format_.name):
+                if format_name or format_.recognise(beginning(path)) >= SURE_ENOUGH:
+                    return format_.stream(path, progress)
     text = read_text(path)
     if format_name is not None:
-        named = {format_.name: format_ for format_ in formats()}
-        if format_name not in named:
-            raise UnknownNameError("format", format_name, named)
         return named[format_name].read(text)
     claims = recognise(text)
     if not claims:
