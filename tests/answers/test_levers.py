@@ -38,7 +38,9 @@ CHANGES = {lever.name: lever for lever in BEST.levers if lever.kind == "change"}
 def test_levers_are_worth_showing_and_the_best_come_first() -> None:
     effects = [lever.effect for lever in BEST.levers]
     assert effects == sorted(effects)
-    assert max(effects) <= -WORTH
+    changes = [lever.effect for lever in BEST.levers if lever.kind == "change"]
+    assert max(changes) <= -WORTH
+    assert max(effects) <= 0.0, "more of a resource never makes a step slower"
     assert len(BEST.levers) == len({(lever.name, lever.change) for lever in BEST.levers})
 
 
@@ -101,7 +103,7 @@ def test_elasticity_is_the_slope_of_the_logarithms() -> None:
 
 def test_an_overridden_system_gives_the_effect_of_its_lever() -> None:
     """Twice the memory bandwidth as a lever, and as ``--set``."""
-    lever = next(x for x in BEST.levers if (x.name, x.change) == ("memory bandwidth", "x2"))
+    lever = next(x for x in BEST.levers if (x.kind, x.name) == ("change", "memory bandwidth"))
     bandwidth = system("dgx-h100").chip.memory.bandwidth
     doubled = again(overrides=(f"chip.memory.bandwidth={2 * bandwidth / 1e12!r} TB/s",))
     assert doubled.system.chip.memory.bandwidth == pytest.approx(2 * bandwidth)
@@ -164,3 +166,15 @@ def test_limits_of_one_chip_name_no_tier() -> None:
         "matrix products and attention",
         "memory bandwidth (norms, activations, residuals)",
     }
+
+
+def test_every_resource_has_its_elasticity_also_where_it_matters_little() -> None:
+    named = {lever.name for lever in BEST.levers if lever.kind == "resource"}
+    assert {"peak compute", "memory bandwidth"} <= named
+    assert all(lever.elasticity is not None for lever in BEST.levers if lever.kind == "resource")
+
+
+def test_an_upgrade_names_what_there_is_and_what_there_would_be() -> None:
+    upgrades = [x.change for x in BEST.levers if x.kind == "change" and "bandwidth" in x.name]
+    assert upgrades
+    assert all(" -> " in change and "/s" in change for change in upgrades)

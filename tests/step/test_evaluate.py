@@ -108,7 +108,7 @@ def test_plans_that_differ_in_a_shared_field_are_refused() -> None:
 def test_the_interval_holds_the_step_and_grows_with_what_is_badly_known() -> None:
     def width(name: str) -> float:
         parts = {part: np.array([1.0 if part == name else 0.0]) for part in PARTS}
-        low, high = interval(parts, np.array([1.0]))
+        low, high = interval(parts, np.array([1.0]), COMMON)
         assert low < 1 < high
         assert low * high == pytest.approx(1)
         return float(high[0])

@@ -11,6 +11,7 @@ import pytest
 
 from artery.core.plan import Plan
 from artery.core.pricing import Demand
+from artery.core.workload import Routing
 from artery.step.plans import Plans
 from artery.step.schedule import transfer
 from artery.step.traffic import (
@@ -100,7 +101,7 @@ def test_nodes_reached_against_counting(nodes: int, experts: int, chosen: int) -
     held = experts // nodes
     picks = list(combinations(range(experts), chosen))
     counted = sum(len({expert // held for expert in pick}) for pick in picks) / len(picks)
-    found = nodes_reached(np.array([nodes]), experts, chosen)
+    found = nodes_reached(np.array([nodes]), Routing(experts, chosen, 1))
     assert found == pytest.approx(counted)
 
 
@@ -109,8 +110,22 @@ def test_nodes_reached_with_many_experts_nears_independent_picks() -> None:
     picks = list(product(range(nodes), repeat=chosen))
     counted = sum(len(set(pick)) for pick in picks) / len(picks)
     assert counted == pytest.approx(nodes * (1 - (1 - 1 / nodes) ** chosen))
-    found = nodes_reached(np.array([nodes]), 10**6, chosen)
+    found = nodes_reached(np.array([nodes]), Routing(10**6, chosen, 1))
     assert found == pytest.approx(counted, rel=1e-5)
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 8])
+def test_nodes_reached_from_a_few_groups_against_counting(nodes: int) -> None:
+    """Half of 4 groups of 4 experts may be picked from: every choice of groups and experts."""
+    groups, limit, each, chosen = 4, 2, 4, 2
+    per_node = groups * each / nodes
+    counts = []
+    for open_groups in combinations(range(groups), limit):
+        held = [group * each + i for group in open_groups for i in range(each)]
+        counts += [len({int(e // per_node) for e in pick}) for pick in combinations(held, chosen)]
+    routing = Routing(groups * each, chosen, 1, groups, limit)
+    found = float(nodes_reached(np.array([nodes]), routing)[0])
+    assert found == pytest.approx(sum(counts) / len(counts), rel=0.06)
 
 
 def exchanges(plan: Plan) -> list[tuple[str, float, int, int]]:
@@ -130,7 +145,7 @@ def test_experts_inside_a_node_exchange_all_copies() -> None:
 def test_experts_on_more_nodes_send_one_copy_to_each() -> None:
     plan = Plan(dp=32, ep=32, global_batch=32, sequence=1024, load_factor=1.0)
     outer, inner = exchanges(plan)[:2]
-    copies = float(nodes_reached(np.array([4]), 32, 2)[0])
+    copies = float(nodes_reached(np.array([4]), Routing(32, 2, 1))[0])
     assert outer[1] == pytest.approx(1024 * 2 * 512 * copies)
     assert outer[2:] == (4, 8)
     assert inner == ("alltoall", 2 * 1024 * 2 * 512, 8, 1)

@@ -55,15 +55,16 @@ class Situation:
 def levers(situation: Situation, step: float) -> tuple[Lever, ...]:
     """Return what changes the step time of ``step`` seconds, the most helpful first.
 
-    Resources carry d log time / d log resource; changes their effect when made alone.
+    Resources carry d log time / d log resource, all of them, also where it is next to nothing;
+    changes their effect when made alone, if it is worth while.
     """
     found = [
         *_elasticities(situation, step),
         *_upgrades(situation, step),
         *_changes(situation, step),
     ]
-    worth = [lever for lever in found if lever.effect <= -WORTH]
-    return tuple(sorted(worth, key=lambda lever: lever.effect))
+    kept = [each for each in found if each.kind == "resource" or each.effect <= -WORTH]
+    return tuple(sorted(kept, key=lambda lever: lever.effect))
 
 
 def _elasticities(situation: Situation, step: float) -> Iterator[Lever]:
@@ -81,11 +82,20 @@ def _elasticities(situation: Situation, step: float) -> Iterator[Lever]:
 
 def _upgrades(situation: Situation, step: float) -> Iterator[Lever]:
     """Memory and each network tier at twice its bandwidth: the next generation of its link."""
+    doubled = {r.name: r.amount for r in resources(_doubled(situation.system))}
     for resource in resources(situation.system):
         if resource.name.endswith("bandwidth"):
             system = resource.scaled(situation.system, 2.0)
             changed = float(situation.evaluate(situation.plan, system).step[0])
-            yield Lever("change", resource.name, "x2", changed / step - 1.0)
+            text = f"{resource.amount} -> {doubled[resource.name]}"
+            yield Lever("change", resource.name, text, changed / step - 1.0)
+
+
+def _doubled(system: System) -> System:
+    """The system with twice of everything."""
+    for resource in resources(system):
+        system = resource.scaled(system, 2.0)
+    return system
 
 
 def _changes(situation: Situation, step: float) -> Iterator[Lever]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Any
 
+from artery.answers.intervals import interval
 from artery.answers.levers import FITS, Situation, levers
 from artery.answers.limits import limits
 from artery.answers.models import workload
 from artery.answers.pricing import Pricers
-from artery.answers.request import DEGREES, Request, Settled, settle
+from artery.answers.request import DEGREES, Request, Settled, load_range, settle
 from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.answers.tree import step_tree
 from artery.catalog.systems import system as system_of
@@ -20,7 +21,7 @@ from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.core.term import Estimate
 from artery.core.workload import Workload
-from artery.errors import InputError, Problem, UsageError
+from artery.errors import InputError, Problem, UsageError, did_you_mean, nearest
 from artery.planner.rank import penalties, reasons
 from artery.planner.search import Found, search
 from artery.planner.space import Space
@@ -117,6 +118,11 @@ def _request(model: Workload, system: System, options: dict[str, Any]) -> Reques
         known["sequence"] = known.pop("seq")
     if known.get("placement") is None:
         known.pop("placement", None)
+    fields = Request.__dataclass_fields__
+    unknown = [name for name in known if name not in fields]
+    if unknown:
+        near = did_you_mean(nearest(unknown[0], (*fields, *DEGREES, "seq", "top", "nccl")))
+        raise UsageError(f'plan knows no option "{unknown[0]}"; {near or "see artery plan --help"}')
     return Request(model, system, degrees, **known)
 
 
@@ -203,7 +209,8 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     return PlanResult(
         plan=chosen,
         time=Estimate(
-            step_tree(ledger, work, float(priced.low[0]), float(priced.high[0])), "closed form"
+            step_tree(ledger, work, *interval(situation, priced, load_range(question.request))),
+            "closed form",
         ),
         memory=Estimate(ledger.tree("memory"), "closed form"),
         fits=FITS[int(priced.fits[0])],
@@ -258,6 +265,7 @@ def _warnings(
     """What was assumed, what is unknown, and what is only just so."""
     system = question.system
     found = [*question.settled.warnings, *system.warnings, *question.workload.notes]
+    found += _doubts(question)
     if _power(system) is None:
         found.append(f"power of {system.name} is unknown: no energy is given")
     if system.chip_hour_price is None:
@@ -270,3 +278,15 @@ def _warnings(
             alone if searched == 1 else "nothing fits: the plan shown needs the least memory"
         )
     return tuple(found)
+
+
+def _doubts(question: _Question) -> list[str]:
+    """What widens the interval beyond that of a measured dense model, said in words."""
+    found = []
+    if any(layer.routing for layer in question.workload.kinds):
+        found.append("mixtures of experts: no published run is in the fit; off by a third on them")
+    if not question.settled.profile.calibrated_on:
+        found.append(f"{question.settled.profile.name} was fitted on no run: a wider interval")
+    if question.settled.shared.dtype in ("fp8", "fp4", "int8"):
+        found.append("narrow dtypes are off by a tenth on published runs: a wider interval")
+    return found

@@ -37,7 +37,7 @@ def placed(name: str, system: System) -> Placement:
     if name == "random":
         return random(system.chips)
     if Path(name).is_file():
-        return listed(np.array(_order(name, system.chips), dtype=np.int64))
+        return listed(np.array(read_order(name, system.chips), dtype=np.int64))
     near = did_you_mean(nearest(name, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
     raise InputError(
         Problem(field="placement", found=f'"{name}"', rule="no placement or file of that name",
@@ -45,7 +45,7 @@ def placed(name: str, system: System) -> Placement:
     )  # fmt: skip
 
 
-def _order(path: str, chips: int) -> list[int]:
+def read_order(path: str, chips: int) -> list[int]:
     """Read one chip number a line; every chip once."""
     try:
         lines = Path(path).read_text(encoding="utf-8").split()

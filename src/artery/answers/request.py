@@ -34,6 +34,10 @@ arXiv 1706.02677 has 32 per chip, later ones up to 256)."""
 LARGEST_RUN = 1e30
 """No run has more tokens; a larger number is a typing error."""
 
+LOAD = (1.0, 1.1, 1.5)
+"""Assumed load of the busiest expert over the mean: balanced by an auxiliary loss, without one
+half as much again."""
+
 LIMIT = 10**12
 """No degree, batch or sequence is larger: beyond it whole numbers are typing errors."""
 
@@ -57,7 +61,7 @@ class Request:
     framework: str | None = None
     optimizer: str | None = None
     placement: str = "packed"
-    load_factor: float | None = None
+    load_factor: float | tuple[float, float, float] | None = None
     tokens: float | None = None
 
 
@@ -90,7 +94,7 @@ def settle(request: Request) -> Settled:
         optimizer=request.optimizer or known.optimizer,
         placement=request.placement,
         recompute_layers=_or(request.recompute_layers, 1.0),
-        load_factor=_or(request.load_factor, Plan().load_factor),
+        load_factor=load_range(request)[1],
     )
     fixed = dict(request.degrees)
     fixed["global_batch"] = request.global_batch or _batch(request, length, warnings)
@@ -99,6 +103,17 @@ def settle(request: Request) -> Settled:
     if request.sequence_parallel is not None:
         fixed["sequence_parallel"] = int(request.sequence_parallel)
     return Settled(fixed, shared, known, tuple(warnings))
+
+
+def load_range(request: Request) -> tuple[float, float, float]:
+    """Return the busiest expert's load over the mean: at least, likely, at most.
+
+    A single number given is taken as certain.
+    """
+    load = request.load_factor
+    if load is None:
+        return LOAD
+    return load if isinstance(load, tuple) else (load, load, load)
 
 
 def _or(value: float | None, otherwise: float) -> float:
@@ -136,15 +151,15 @@ def _check_numbers(request: Request, problems: Problems) -> None:
     if request.degrees.get("zero", 0) > 3:
         problems.add(Problem(field="zero", found=str(request.degrees["zero"]),
                              rule="ZeRO has stages 0 to 3", fix="--zero 3"))  # fmt: skip
-    share, load, tokens = request.recompute_layers, request.load_factor, request.tokens
+    share, load, tokens = request.recompute_layers, load_range(request), request.tokens
     if share is not None and not 0.0 <= share <= 1.0:
         problems.add(Problem(field="recompute_layers", found=f"{share:g}",
                              rule="is a share of the layers, 0 to 1",
                              fix="for example 0.5"))  # fmt: skip
-    if load is not None and not 1.0 <= load <= LIMIT:
-        problems.add(Problem(field="load_factor", found=f"{load:g}",
-                             rule="is the busiest expert's load over the mean, 1 or more",
-                             fix="1 for an even load"))  # fmt: skip
+    if not 1.0 <= load[0] <= load[1] <= load[2] <= LIMIT:
+        problems.add(Problem(field="load_factor", found=":".join(f"{each:g}" for each in load),
+                             rule="is the busiest expert's load over the mean, 1 or more, rising",
+                             fix="1 for an even load, 1.0:1.1:1.5 for a range"))  # fmt: skip
     if tokens is not None and not 0.0 < tokens < LARGEST_RUN:
         problems.add(Problem(field="tokens", found=f"{tokens:g}", rule="must be above 0",
                              fix="for example --tokens 15T"))  # fmt: skip

@@ -57,6 +57,24 @@ def _overlap(
     return kinds
 
 
+def _load(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> float | tuple[float, float, float] | None:
+    """Read ``1.2`` or ``1.0:1.2:1.6``."""
+    if value is None:
+        return None
+    try:
+        numbers = [float(part) for part in value.split(":")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1:
+        return numbers[0]
+    if len(numbers) == 3 and numbers[0] <= numbers[1] <= numbers[2]:
+        return numbers[0], numbers[1], numbers[2]
+    message = f'"{value}" must be one number, or three that rise, for example 1.0:1.1:1.5'
+    raise click.BadParameter(message, context, parameter)
+
+
 def _integer(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     return None if value is None else int(value)
 
@@ -113,6 +131,12 @@ _FLAGS: Final = (
         metavar="KINDS",
         callback=_overlap,
         help="Communication hidden behind compute: dp,tp,pp,cp,ep or none.",
+    ),
+    click.option(
+        "--load-factor",
+        metavar="LOW:LIKELY:HIGH",
+        callback=_load,
+        help="Busiest expert's load over the mean, or its range (assumed 1.0:1.1:1.5).",
     ),
     click.option("--framework", metavar="NAME", help="Framework profile of the catalog."),
     click.option("--optimizer", metavar="NAME", help="Optimizer: adam, sgd, ..."),
@@ -237,6 +261,8 @@ def _spelled(name: str, value: object) -> list[str]:
     flag = "--" + name.replace("_", "-")
     if name == "sequence_parallel":
         return [flag if value else "--no-sequence-parallel"]
+    if name == "load_factor" and isinstance(value, tuple):
+        return [flag, ":".join(f"{part:g}" for part in value)]
     if isinstance(value, tuple):
         return [flag, ",".join(value) or "none"]
     return [flag, str(value)]

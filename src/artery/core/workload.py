@@ -104,11 +104,17 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """A mixture-of-experts layer's router: ``top_k`` of ``experts``, rows of ``width``."""
+    """A mixture-of-experts layer's router: ``top_k`` of ``experts``, rows of ``width``.
+
+    With ``groups`` of experts above 1 a row may pick from ``group_limit`` of them only
+    (DeepSeek-V3: 4 of 8, so that it reaches at most 4 nodes).
+    """
 
     experts: int
     top_k: int
     width: int
+    groups: int = 1
+    group_limit: int = 1
 
 
 Operator = Matmul | Attention | Elementwise

@@ -29,6 +29,8 @@ from artery.units import (
 )
 
 _LEVERS_SHOWN = 8
+_LEVERS_FROM = 0.004
+"""Share of the step below which a lever is not worth a line."""
 _FITS_STYLE = {"yes": "green", "at_limit": "yellow", "no": "bold red"}
 
 
@@ -183,8 +185,9 @@ def _reasons(result: PlanResult, language: Language) -> RenderableType:
     words = table_of(language)
     limits = [Text(phrase(line, language)) for line in result.limited_by]
     tables = [labelled(words["limited_by"], limits)]
-    if result.levers:
-        lines = [_lever(lever, language) for lever in result.levers[:_LEVERS_SHOWN]]
+    helpful = [lever for lever in result.levers if lever.effect <= -_LEVERS_FROM]
+    if helpful:
+        lines = [_lever(lever, language) for lever in helpful[:_LEVERS_SHOWN]]
         tables.append(labelled(words["would_help"], lines))
     return Group(*tables)
 

@@ -31,7 +31,7 @@ from artery.step.plans import Floats, Plans, distinct
 from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, slowest, transfer
 from artery.step.stages import Stages, StageWeights, layer_weights, stage_weights, stages
 from artery.step.traffic import price
-from artery.step.uncertainty import interval
+from artery.step.uncertainty import common, interval
 
 PARTS = (
     "compute", "memory_bound", "tp", "pp", "cp", "ep", "dp", "bubble", "optimizer", "host",
@@ -81,7 +81,7 @@ def evaluate(
     parts = _parts(job, held, weights)
     parts["straggler"] = _straggler(parts, job)
     step = sum(parts.values(), np.zeros(len(table)))
-    low, high = interval(parts, step)
+    low, high = interval(parts, step, common(job))
     room = memory(job, held, weights)
     _note_parts(parts, step, job.ledger)
     return Evaluation(

@@ -8,7 +8,7 @@ import numpy as np
 
 from artery.chip.roofline import WIDTH
 from artery.core.pricing import Collective, Demand
-from artery.core.workload import Attention, Layer
+from artery.core.workload import Attention, Layer, Routing
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.plans import Floats, Ints, floats
@@ -99,7 +99,7 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     chosen = layer.routing.top_k
     inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
     nodes = -(-plans.ep // inside)
-    copies = nodes_reached(nodes, layer.routing.experts, chosen)
+    copies = nodes_reached(nodes, layer.routing)
     tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
     narrow, wide = WIDTH[machine.operand], machine.width
 
@@ -123,14 +123,26 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     return Traffic(dispatched + combined, back)
 
 
-def nodes_reached(nodes: Ints, experts: int, chosen: int) -> Floats:
-    """Return how many distinct nodes a token reaches that picks ``chosen`` different experts.
+def nodes_reached(nodes: Ints, routing: Routing) -> Floats:
+    """Return how many distinct nodes a token reaches that picks k different experts.
 
     With E experts spread evenly over n nodes, all picks equally likely, it is
-    n·(1 - C(E - E/n, k) / C(E, k)), which nears n·(1 - (1 - 1/n)^k) for many experts.
+    n·(1 - C(E - E/n, k) / C(E, k)), which nears n·(1 - (1 - 1/n)^k) for many experts. Where a
+    token may pick from g of G groups only (node-limited routing, DeepSeek-V3, arXiv 2412.19437,
+    section 2.1.2), its picks fall on the nodes that hold those groups: n·g/G of them, or as many
+    as g of G groups reach where a node holds several.
     """
-    elsewhere = experts * (1.0 - 1.0 / nodes)
-    missed = np.ones(len(nodes))
-    for picked in range(chosen):
-        missed = missed * np.maximum(elsewhere - picked, 0.0) / (experts - picked)
-    return floats(nodes * (1.0 - missed))
+    groups, limit = routing.groups, routing.group_limit
+    held = _reached(np.minimum(nodes, groups).astype(np.float64), groups, limit)
+    within = np.where(nodes >= groups, nodes * limit / groups, held)
+    experts = routing.experts * limit / groups
+    return _reached(np.maximum(within, 1.0), experts, routing.top_k)
+
+
+def _reached(places: Floats, things: float, picked: int) -> Floats:
+    """How many of ``places`` hold one of the ``picked`` of ``things`` spread evenly over them."""
+    elsewhere = things * (1.0 - 1.0 / places)
+    missed = np.ones(len(places))
+    for already in range(picked):
+        missed = missed * np.maximum(elsewhere - already, 0.0) / (things - already)
+    return floats(places * (1.0 - missed))

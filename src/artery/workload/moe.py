@@ -16,7 +16,7 @@ class Experts:
     ``shared_width`` is the width of all shared experts together, which every row meets (0:
     none), ``shared_bias`` whether they have biases and ``shared_gate`` whether a learned scalar
     gates them (Qwen2-MoE). A bias that only steers the choice of experts and has no gradient
-    (DeepSeek-V3) is no parameter.
+    (DeepSeek-V3) is no parameter. ``groups`` and ``group_limit``: see ``Routing``.
     """
 
     count: int
@@ -28,6 +28,8 @@ class Experts:
     shared_width: int = 0
     shared_bias: bool = False
     shared_gate: bool = False
+    groups: int = 1
+    group_limit: int = 1
 
 
 def mixture(shape: Experts, hidden: int) -> Sublayer:
@@ -42,7 +44,7 @@ def mixture(shape: Experts, hidden: int) -> Sublayer:
 
 def routing(shape: Experts, hidden: int) -> Routing:
     """Return what dispatch and combine must move."""
-    return Routing(shape.count, shape.top_k, hidden)
+    return Routing(shape.count, shape.top_k, hidden, shape.groups, shape.group_limit)
 
 
 def _router(shape: Experts, hidden: int) -> Sublayer:

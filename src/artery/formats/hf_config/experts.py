@@ -42,7 +42,17 @@ def experts(keys: Keys, style: Style) -> Experts | None:
         shared_width=_shared_width(keys, style, width),
         shared_bias=switched(keys, style.mlp_bias),
         shared_gate=style.shared_gate,
+        **_groups(keys),
     )
+
+
+def _groups(keys: Keys) -> dict[str, int]:
+    """Return how many groups of experts there are and from how many a row may pick."""
+    groups = keys.count("n_group", default=1)
+    limit = keys.count("topk_group", default=groups)
+    if groups < 2 or not 0 < limit < groups:
+        return {}
+    return {"groups": groups, "group_limit": limit}
 
 
 def _shared_width(keys: Keys, style: Style, width: int) -> int:
