@@ -16,6 +16,8 @@ from typing import Final, cast
 
 from artery.core.cabling import Cable, Cabling, Device, DeviceKind, End
 from artery.errors import InputError, Problem, Problems, did_you_mean, nearest
+from artery.formats.fabric_reading import fabric_reading
+from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 from artery.units import parse
 
@@ -130,3 +132,14 @@ def _quantity(row: Mapping[str, str], name: str, unit: str) -> float | None:
         return parse(row[name], unit, directed=unit == "B/s", positive=True)
     except InputError as error:
         raise error.at(field=name) from None
+
+
+def _recognise(text: Text) -> float:
+    return 0.95 if is_cable_plan(text) else 0.0
+
+
+def _read(text: Text) -> Reading:
+    return fabric_reading(read_cabling(text))
+
+
+FORMAT: Final = Format("cable-plan", "system", _recognise, _read)

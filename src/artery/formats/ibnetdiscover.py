@@ -13,13 +13,10 @@ from typing import Final
 
 from artery.core.cabling import Cable, Cabling, Device, End
 from artery.errors import InputError, Problem
+from artery.formats.fabric_reading import fabric_reading
+from artery.formats.infiniband_rates import LANE, link_rate
+from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
-
-LANE: Final = {
-    "SDR": 2.5, "DDR": 5, "QDR": 10, "FDR10": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100,
-    "XDR": 200,
-}  # fmt: skip
-"""Gb/s of one lane (InfiniBand Trade Association, nominal)."""
 
 _GUID = r'"([SHR])-([0-9a-fA-F]{1,32})"'
 _BLOCK = re.compile(rf'\s*(?:Switch|Ca|Rt)\s+\d+\s+{_GUID}\s*#\s*"([^"]*)"')
@@ -109,10 +106,21 @@ def _cable(found: _Found, near: tuple[str, End], port: re.Match[str], number: in
     if there is None:
         return
     speed = _SPEED.search(port[7])
-    rate = int(speed[1]) * LANE[speed[2]] * 1e9 / 8 if speed and speed[2] in LANE else None
+    rate = link_rate(int(speed[1][:4]), speed[2]) if speed and speed[2] in LANE else None
     key = frozenset({(guid, port[1]), (far, remote)})
     if key in found.cables:
         found.cables[key] = replace(found.cables[key], sides=2)
         return
     one, other = replace(here, port=port[1]), replace(there, port=remote)
     found.cables[key] = Cable(one, other, rate, sides=1, line=number)
+
+
+def _recognise(text: Text) -> float:
+    return 0.95 if is_ibnetdiscover(text) else 0.0
+
+
+def _read(text: Text) -> Reading:
+    return fabric_reading(read_cabling(text))
+
+
+FORMAT: Final = Format("ibnetdiscover", "system", _recognise, _read)

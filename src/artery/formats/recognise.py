@@ -16,8 +16,17 @@ from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "cable_plan",
+    "dcgm",
     "dmesg_xid",
+    "ethtool_counters",
     "flight_recorder",
+    "goal",
+    "ib_counters",
+    "iblinkinfo",
+    "ibnetdiscover",
+    "ibsim_net",
+    "ibstat",
     "imb",
     "kineto",
     "nccl_debug",
@@ -27,6 +36,10 @@ MODULES: Final[tuple[str, ...]] = (
     "nvidia_smi_topo",
     "osu",
     "rocm_smi_topo",
+    "slurm_blocks",
+    "slurm_sacct",
+    "slurm_scontrol",
+    "slurm_sinfo",
     "torch_watchdog",
     "ucx_perftest",
 )

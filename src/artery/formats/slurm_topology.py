@@ -15,6 +15,7 @@ from artery.core.cabling import Cable, Cabling, Device, End
 from artery.errors import InputError, Problem, Problems
 from artery.formats.hostlist import expand
 from artery.formats.text import Text
+from artery.formats.yaml_text import yaml_documents
 
 _ENTRY = re.compile(r"(\w+)\s*=\s*(\S+)")
 
@@ -89,22 +90,17 @@ def _conf(text: Text) -> Iterator[SwitchEntry]:
 
 
 def _yaml(text: Text) -> Iterator[SwitchEntry]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        loaded = YAML(typ="safe", pure=True).load(text.content)
-    except (YAMLError, RecursionError, ValueError) as error:
-        found = str(getattr(error, "problem", None) or "no YAML")
-        fix = "mend the line"
-        raise InputError(
-            Problem(file=text.path, found=found, rule="must be YAML", fix=fix)
-        ) from None
-    for topology in loaded if isinstance(loaded, list) else [loaded]:
-        tree = topology.get("tree") if isinstance(topology, Mapping) else None
-        for one in _switches(tree):
+    for topology in topologies(text):
+        for one in _switches(topology.get("tree")):
             children = one.get("children", one.get("switches", ""))
             yield SwitchEntry(str(one["switch"]), str(one.get("nodes", "")), str(children), None)
+
+
+def topologies(text: Text) -> list[Mapping[str, Any]]:
+    """Return the named topologies of a ``topology.yaml``."""
+    loaded = [one for document in yaml_documents(text) for one in (
+        document if isinstance(document, list) else [document])]  # fmt: skip
+    return [one for one in loaded if isinstance(one, Mapping)]
 
 
 def _switches(tree: object) -> Iterable[Mapping[str, Any]]:

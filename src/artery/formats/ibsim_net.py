@@ -1,0 +1,73 @@
+"""``ibsim``'s net files: ``ibnetdiscover``'s grammar with names in place of GUIDs.
+
+``Switch 8 "leaf1"`` or ``Hca 2 "host1"``, then ``[port] "other"[port]`` with an optional ``w=``
+(ibsim, ``net-examples/net``). A peer that has no block of its own is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from artery.core.cabling import Cable, Cabling, Device, DeviceKind, End
+from artery.errors import InputError, Problem
+from artery.formats.fabric_reading import fabric_reading
+from artery.formats.passed import runs
+from artery.formats.reading import Format, Reading
+from artery.formats.text import Text
+
+_BLOCK = re.compile(r'\s*(Switch|Hca|Ca)\s+(\d{1,4})\s+"(?![SHR]-[0-9a-fA-F]{1,32}")([^"]{1,200})"')
+_PORT = re.compile(r'\s*\[(\d{1,4})\]\s*"([^"]{1,200})"\s*\[(\d{1,4})\]')
+
+
+def is_ibsim_net(text: Text) -> bool:
+    """Whether the text has a block whose name is no GUID."""
+    return any(_BLOCK.match(line) for line in text.head.split("\n"))
+
+
+def read_cabling(text: Text) -> Cabling:
+    """Return the cabling of a net file; raises ``InputError`` if it has no switch."""
+    devices, cables, _ = _understood(text)
+    if not any(one.kind == "switch" for one in devices.values()):
+        fix = 'write Switch 36 "leaf1" and its ports below'
+        rule = "a net has a switch"
+        raise InputError(Problem(file=text.path, found="no switch", rule=rule, fix=fix))
+    return Cabling(text.path, "ibnetdiscover", tuple(devices.values()), tuple(cables))
+
+
+def _understood(text: Text) -> tuple[dict[str, Device], list[Cable], list[int]]:
+    """Return devices, cables and the numbers of lines that are neither."""
+    devices: dict[str, Device] = {}
+    cables: dict[frozenset[tuple[str, str]], Cable] = {}
+    strange: list[int] = []
+    here = ""
+    for number, line in enumerate(text.lines, 1):
+        if block := _BLOCK.match(line):
+            here = block[3]
+            kind: DeviceKind = "switch" if block[1] == "Switch" else "host"
+            devices[here] = Device(here, here, kind)
+        elif (port := _PORT.match(line)) and here:
+            ends = frozenset({(here, port[1]), (port[2], port[3])})
+            one, other = End(here, port[1], port[1]), End(port[2], port[3], port[3])
+            cables.setdefault(ends, Cable(one, other, line=number))
+        elif line.strip() and not line.lstrip().startswith("#"):
+            strange.append(number)
+    for cable in cables.values():
+        devices.setdefault(
+            cable.other.device, Device(cable.other.device, cable.other.device, "host")
+        )
+    return devices, list(cables.values()), strange
+
+
+def _recognise(text: Text) -> float:
+    return 0.9 if is_ibsim_net(text) else 0.0
+
+
+def _read(text: Text) -> Reading:
+    ignored = runs(_understood(text)[2], "no block and no port")
+    return fabric_reading(read_cabling(text), ignored)
+
+
+FORMAT: Final = Format(
+    "ibnetdiscover", "system", _recognise, _read, notes=("the dialect of the simulator ibsim",)
+)

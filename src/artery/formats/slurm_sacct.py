@@ -1,0 +1,174 @@
+"""``sacct``: ``-P`` and ``-p`` with bars, or columns; steps are told from allocations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from artery.errors import InputError, Problem
+from artery.formats.hostlist import expand
+from artery.formats.numerals import whole
+from artery.formats.passed import passed_over
+from artery.formats.prefixes import bare
+from artery.formats.reading import Format, Reading
+from artery.formats.slurm_words import duration, exit_code, gpus, memory
+from artery.formats.text import Text
+from artery.formats.wording import counted
+
+_DASHES: Final = re.compile(r"[\s-]+$")
+_STEP: Final = re.compile(r"\d{1,12}(?:_[\w\[\]-]{1,60})?(?:\+\d{1,6})?\.(.{1,40})")
+MOST_JOBS: Final = 10_000
+"""Rows that are listed one by one in the fields; totals count all."""
+
+Row = dict[str, str]
+
+
+def _header(text: Text) -> tuple[int, str] | None:
+    for index, raw in enumerate(text.lines[:200]):
+        line = bare(raw).strip()
+        words = {word.casefold() for word in re.split(r"[| ]+", line)}
+        if {"jobid", "jobidraw"} & words and {"state", "elapsed", "exitcode", "jobname"} & words:
+            return index, line
+    return None
+
+
+def _recognise(text: Text) -> float:
+    found = _header(Text(text.path, text.head))
+    if found is None or "," in found[1] or "NODELIST(REASON)" in found[1]:
+        return 0.0
+    return 0.9
+
+
+def _rows(text: Text, index: int, header: str) -> Iterator[tuple[int, Row]]:
+    """Yield the rows below the header by column name in lower case, with their line numbers."""
+    below = enumerate(text.lines[index + 1 :], index + 2)
+    if "|" in header:
+        names = [name.strip().casefold() for name in header.split("|")]
+        for number, raw in below:
+            cells = bare(raw).strip().split("|")
+            # cut rows end early; a row without a job id is none
+            if cells[0] and len(cells) > 1:
+                yield number, dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        return
+    spans = _spans(text.lines[index], text.lines[index + 1] if index + 1 < len(text.lines) else "")
+    for number, raw in below:
+        if raw.strip() and not _DASHES.match(raw):
+            yield number, {name: raw[start:end].strip() for name, start, end in spans}
+
+
+def _spans(header: str, dashes: str) -> list[tuple[str, int, int]]:
+    """Return name, start and end of every column, from the dashes below the names."""
+    marks = dashes if _DASHES.match(dashes) and "-" in dashes else re.sub(r"\S", "-", header)
+    spans = [found.span() for found in re.finditer(r"-+", marks)]
+    return [(header[start:end].strip().casefold(), start, end) for start, end in spans]
+
+
+def _read(text: Text) -> Reading:
+    header = _header(text)
+    rows = list(_rows(text, *header)) if header else []
+    if header is None or not rows:
+        rule = "sacct prints a line of column names and rows below"
+        fix = "use sacct -P with JobID, State, Elapsed, AllocTRES"
+        raise InputError(Problem(file=text.path, found="no row", rule=rule, fix=fix))
+    steps = Counter(step[1] for _, row in rows if (step := _STEP.fullmatch(row.get("jobid", ""))))
+    allocations = [(n, row) for n, row in rows if not _STEP.fullmatch(row.get("jobid", ""))]
+    jobs = [_job(row, text.path, number) for number, row in allocations]
+    fields = _fields(jobs, steps, header[1])
+    used = {number for number, _ in rows} | {header[0] + 1}
+    ignored = passed_over(text, used, _DASHES, "no row of the table")
+    return Reading(
+        "slurm-sacct",
+        "jobs",
+        tuple(_summary(fields)),
+        fields,
+        tuple(_warnings(jobs, fields)),
+        ignored,
+    )
+
+
+def _job(row: Row, path: str, number: int) -> dict[str, Any]:
+    listed = row.get("nodelist", "")
+    try:
+        hosts = [] if listed in {"", "None assigned"} or listed.endswith("+") else expand(listed)
+    except InputError as error:
+        raise error.at(file=path, line=number, field="NodeList") from None
+    tres = row.get("alloctres") or row.get("allocgres") or row.get("reqtres", "")
+    count, kind = gpus(tres)
+    code = exit_code(row.get("exitcode", ""))
+    seconds = duration(row.get("elapsed", ""))
+    said = any(name in row for name in ("alloctres", "allocgres", "reqtres"))
+    nodes = whole(row.get("nnodes") or row.get("allocnodes"))
+    return {
+        "id": row.get("jobid") or row.get("jobidraw"),
+        "name": row.get("jobname"),
+        "partition": row.get("partition") or None,
+        "state": row.get("state", "").partition(" ")[0] or None,
+        "elapsed_s": seconds,
+        "nodes": nodes if nodes is not None else len(hosts) or None,
+        "hosts": hosts,
+        "cpus": whole(row.get("alloccpus") or row.get("ncpus")),
+        "gpus": count if said else None,
+        "gpu_type": kind,
+        "gpu_s": count * seconds if said and seconds is not None else None,
+        "exit_code": code[0] if code else None,
+        "signal": code[1] if code else None,
+        "max_memory_bytes": memory(row.get("maxrss", "")),
+        "submit": row.get("submit"),
+        "start": row.get("start"),
+        "end": row.get("end"),
+    }
+
+
+def _fields(jobs: list[dict[str, Any]], steps: Counter[str], header: str) -> dict[str, Any]:
+    return {
+        "job_count": len(jobs),
+        "steps_not_counted": steps.total(),
+        "steps": dict(steps),
+        "trailing_pipe": header.endswith("|"),
+        "states": dict(Counter(one["state"] for one in jobs if one["state"])),
+        "gpu_s": sum(one["gpu_s"] or 0.0 for one in jobs),
+        "gpu_hours_known": any(one["gpu_s"] is not None for one in jobs),
+        "jobs": jobs[:MOST_JOBS],
+    }
+
+
+def _summary(fields: dict[str, Any]) -> Iterator[str]:
+    states = ", ".join(f"{count} {word}" for word, count in fields["states"].items())
+    yield f"{counted(fields['job_count'], 'job')}: {states}"
+    if fields["gpu_hours_known"]:
+        yield f"{fields['gpu_s'] / 3600:.4g} GPU hours"
+    if fields["steps_not_counted"]:
+        steps = counted(fields["steps_not_counted"], "step")
+        yield f"{steps} (.batch, .0 ...) of them are not counted"
+
+
+def _warnings(jobs: list[dict[str, Any]], fields: dict[str, Any]) -> Iterator[str]:
+    if not fields["gpu_hours_known"]:
+        yield (
+            "GPU hours cannot be told without AllocTRES and Elapsed: "
+            "sacct -P -o JobID,State,Elapsed,AllocTRES"
+        )
+    if fields["trailing_pipe"]:
+        yield "sacct -p ends every row with a bar: the empty last column is dropped"
+    failed = [
+        one for one in jobs if (one["state"] or "").startswith(("FAILED", "NODE_FAIL", "OUT_OF"))
+    ]
+    for one in failed[:5]:
+        signal = f", signal {one['signal']}" if one["signal"] else ""
+        yield f"job {one['id']} {one['state']}, exit code {one['exit_code']}{signal}{_meaning(one)}"
+
+
+def _meaning(job: dict[str, Any]) -> str:
+    """Return what an exit code usually means (bash and srun conventions)."""
+    told = {
+        127: ": command not found",
+        126: ": not executable",
+        137: ": killed (SIGKILL)",
+        255: ": the launcher or a remote shell failed",
+    }
+    return told.get(job["exit_code"], "")
+
+
+FORMAT: Final = Format("slurm-sacct", "jobs", _recognise, _read)

@@ -1,0 +1,65 @@
+"""YAML from strangers: several documents, limits on size, depth and what aliases unfold to."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any, Final
+
+from artery.errors import InputError, Problem
+from artery.formats.text import Text
+
+LARGEST: Final = 2 * 2**20
+"""Assumed: characters of YAML; files written by hand have some kilobytes."""
+
+MOST_VALUES: Final = 500_000
+"""Assumed: values after aliases are unfolded; an alias bomb has billions."""
+
+DEEPEST: Final = 40
+
+
+def yaml_documents(text: Text) -> list[Any]:
+    """Return every document of ``text``, dates as strings.
+
+    Raises ``InputError`` with the line for what is no YAML, too large or too deep.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    if len(text.content) > LARGEST:
+        raise _refused(text, None, "a larger file", f"at most {LARGEST // 2**20} MiB of YAML")
+    try:
+        loaded = list(YAML(typ="safe", pure=True).load_all(text.content))
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = mark.line + 1 if mark is not None else None
+        raise _refused(text, line, str(error.problem), "must be YAML") from None
+    except (YAMLError, ValueError, RecursionError, TypeError, AttributeError, KeyError,
+            IndexError, AssertionError, NotImplementedError) as error:  # fmt: skip
+        # ruamel.yaml raises these too on damaged tags, numbers and directives
+        found = f"damaged YAML ({type(error).__name__})"
+        raise _refused(text, None, found, "must be YAML") from None
+    left = [MOST_VALUES]
+    return [_plain(one, text, left, 0) for one in loaded if one is not None]
+
+
+def _plain(value: object, text: Text, left: list[int], depth: int) -> Any:  # noqa: ANN401
+    """Return ``value`` with string keys and JSON values only."""
+    left[0] -= 1
+    if left[0] < 0 or depth > DEEPEST:
+        found = "endless nesting" if depth > DEEPEST else "aliases that unfold to too much"
+        raise _refused(text, None, found, f"at most {DEEPEST} levels, {MOST_VALUES:,} values")
+    if isinstance(value, dict):
+        return {str(key): _plain(one, text, left, depth + 1) for key, one in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [_plain(one, text, left, depth + 1) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (dt.datetime, dt.date)):
+        return value.isoformat()
+    return value if isinstance(value, (str, int, bool)) or value is None else str(value)
+
+
+def _refused(text: Text, line: int | None, found: str, rule: str) -> InputError:
+    fix = "send the file as it is used"
+    return InputError(Problem(file=text.path, line=line, found=found, rule=rule, fix=fix))
