@@ -17,6 +17,7 @@ from artery.collective.schedules import names, schedule, shapes
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
 from artery.core.system import System
+from artery.errors import InputError, Problem
 from artery.simulator.placed import Placed
 
 Ints = NDArray[np.int64]
@@ -47,6 +48,10 @@ def shaped(
         each = [partial(_ring, collective, row) for row in rings]
         return _channels(each, [chips] * len(rings), size)
     per_node = _per_node(system, ranks)
+    if name in ("nvls", "nvls_tree"):
+        _added(system, name, chips, per_node)
+    if ranks > 1 and {"per_node", "levels"} & {*shapes(name)}:
+        chips = _by_node(chips, per_node)
     channels = 1
     if name == "tree" and collective == "all_reduce":
         channels = _cards(network(system), per_node)
@@ -54,6 +59,30 @@ def shaped(
     one = schedule(name, collective, ranks, **shape)
     turned = [chips[_turned(ranks, per_node, c * per_node // channels)] for c in range(channels)]
     return _channels([lambda: one] * channels, turned, size)
+
+
+def _by_node(chips: Ints, per_node: int) -> Ints:
+    """Return the chips node by node, in the order of each node's first rank."""
+    node, first, which = np.unique(chips // per_node, return_index=True, return_inverse=True)
+    del node
+    return chips[np.lexsort((chips % per_node, first[which]))]
+
+
+def _added(system: System, name: str, chips: Ints, per_node: int) -> None:
+    """Refuse switches that add where there are none, or that join only part of the ranks."""
+    domains = len(np.unique(chips // per_node))
+    able = bool(system.tiers) and system.tiers[0].reduction == "nvls"
+    if able and len(chips) == domains * per_node and (domains == 1 or name == "nvls_tree"):
+        return
+    raise InputError(
+        Problem(
+            field="algorithm",
+            found=name,
+            rule="its switches add inside full nodes of NVSwitches from the third generation on"
+            + (", and nvls stays in one node" if name == "nvls" else ""),
+            fix="--algorithm auto",
+        )
+    )
 
 
 def _channels(

@@ -1,0 +1,218 @@
+"""``simulate``: a collective played on a system's network, link by link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+from artery import units
+from artery.answers.expect import named
+from artery.answers.simulate_request import Request
+from artery.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from artery.answers.simulate_played import Outcome, Question
+    from artery.answers.simulate_result import Note, SimulateAnswer, Tried
+    from artery.simulator.scenario import EngineName, Routing
+    from artery.simulator.seeds import Range
+
+RELIEVED: Final = 3
+"""Links of which it is tried what doubling them gains."""
+
+MOST_FINISHES: Final = 4096
+"""Ranks up to which the answer says when each is done."""
+
+
+def simulate(
+    collective: str,
+    on: str,
+    **options: Any,
+) -> SimulateAnswer:
+    """Return how long ``collective`` takes on system ``on`` when it is played on the network.
+
+    ``options`` are the fields of :class:`artery.answers.simulate_request.Request`. Raises
+    :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
+    """
+    known = {field.name for field in fields(Request)} - {"collective", "on"}
+    for name in options:
+        if name not in known:
+            raise UnknownNameError("option of simulate", name, sorted(known))
+    request = Request(collective=collective, on=on, **options)
+    request.check()
+    return _answer(request, _question(request))
+
+
+def _answer(request: Request, question: Question) -> SimulateAnswer:
+    """Play what was asked."""
+    from artery.answers.simulate_played import fastest, play
+
+    tried: tuple[Tried, ...] = ()
+    replaced = False
+    if request.algorithm == "best":
+        outcome, tried = fastest(question)
+    else:
+        name, replaced = _algorithm(question, request.algorithm)
+        outcome = play(question, name)
+    return _told(request, question, outcome, tried, ["replaced"] if replaced else [])
+
+
+def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
+    """Return the name of the algorithm to play, and whether another stands for it."""
+    from artery.answers.simulate_played import chosen
+    from artery.simulator.shapes import algorithms
+
+    if asked == "auto":
+        return chosen(question)
+    known = algorithms(question.collective)
+    letters = {_letters(name): name for name in known}
+    if _letters(asked) not in letters:
+        raise UnknownNameError("algorithm", asked, ("auto", "best", *known))
+    return letters[_letters(asked)], False
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _question(request: Request) -> Question:
+    """Return what is asked, everything read and checked."""
+    from artery.answers import simulate_asked as read
+    from artery.answers.libraries import library_of
+    from artery.answers.simulate_played import Question, beside
+    from artery.catalog.systems import system as system_of
+    from artery.cluster.routing import network
+    from artery.simulator.scenario import Scenario, protocol
+
+    collective = named(request.collective)
+    system = system_of(request.on, request.overrides)
+    chips = read.order(request.placement, system, request.seed)
+    size = units.size(request.size)
+    if request.matrix is not None and collective != "alltoall":
+        raise UsageError(f"--matrix is what all-to-all sends; {collective} has one size")
+    slow, late = read.slow_ranks(request.slow, chips)
+    used, jobs = read.background(request.background, chips)
+    transport = request.transport or read.transport_of(system)
+    protocol(transport)
+    scenario = Scenario(
+        routing=cast("Routing", request.routing),
+        transport=transport,
+        queue_pairs=request.queue_pairs,
+        failed=read.failures(request.fail_links, network(system)) if request.fail_links else 0.0,
+        failed_switches=request.fail_switches,
+        failing=units.parse(request.fail_at, "s", positive=True) if request.fail_at else 0.0,
+        slow=slow,
+        late=late,
+        background=used,
+        store_and_forward=request.store_and_forward,
+        engine=cast("EngineName", request.engine),
+        seed=request.seed,
+    )
+    return Question(
+        system=system,
+        library=library_of(system, request.nccl),
+        collective=collective,
+        size=size if request.matrix is None else read.matrix(request.matrix, len(chips)),
+        chips=chips,
+        scenario=scenario,
+        others=beside(system, [(named(name), size, where) for name, size, where in jobs]),
+    )
+
+
+def _told(
+    request: Request,
+    question: Question,
+    outcome: Outcome,
+    tried: tuple[Tried, ...],
+    notes: list[Note],
+) -> SimulateAnswer:
+    """Return the answer: the run, its range, its links, and the closed form beside it."""
+    import numpy as np
+
+    from artery.answers.simulate_played import compared
+    from artery.answers.simulate_result import Other, SimulateAnswer
+    from artery.collective import bus_factor
+    from artery.simulator.loads import hottest, relief
+
+    run, startup = outcome.simulation, outcome.added.startup
+    ranks = len(question.chips)
+    seconds = run.jobs[0] + startup if ranks > 1 else 0.0
+    spread = _spread(question, outcome, request.seeds)
+    relieved = RELIEVED if request.links else 0
+    return SimulateAnswer(
+        collective=question.collective,
+        system=question.system,
+        ranks=ranks,
+        size=question.total,
+        request=request.document(),
+        algorithm=outcome.algorithm,
+        protocol=outcome.added.protocol,
+        library=question.library.title,
+        version=question.library.version,
+        network=run.jobs[0],
+        startup=startup,
+        busbw=question.total / seconds * float(bus_factor(question.collective, np.array(ranks)))
+        if seconds
+        else 0.0,
+        low=spread.low + startup,
+        median=spread.median + startup,
+        high=spread.high + startup,
+        seeds=request.seeds,
+        engine=run.chosen.engine,
+        why=run.chosen.why,
+        error=run.chosen.error,
+        flows=run.chosen.count,
+        events=run.events,
+        finish=_finish(question, outcome),
+        links=hottest(run, request.links, relieved=relieved),
+        reliefs=relief(run) if relieved else (),
+        closed=compared(question, outcome.algorithm),
+        others=tuple(
+            Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
+        ),
+        tried=tried,
+        notes=(*notes, *_notes(outcome, ranks)),
+        warnings=question.system.warnings,
+        simulation=run,
+    )
+
+
+def _jobs(request: Request) -> list[str]:
+    """Return what was said of the other jobs."""
+    return [text for text in request.background if ":" in text]
+
+
+def _spread(question: Question, outcome: Outcome, seeds: int) -> Range:
+    """Return the range over the seeds, or the engine's error band."""
+    from artery.simulator.seeds import Range, over_seeds
+
+    seconds, error = outcome.simulation.jobs[0], outcome.simulation.chosen.error
+    if seeds == 1:
+        return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
+    return over_seeds(question.system, outcome.jobs, outcome.scenario, seeds, seconds)
+
+
+def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
+    """Return when each rank is done, in the order of ranks."""
+    import numpy as np
+
+    done = outcome.simulation.finish[0]
+    if not len(done) or len(done) > MOST_FINISHES:
+        return ()
+    at = np.zeros(question.system.chips)
+    at[outcome.jobs[0].chips] = done + outcome.added.startup
+    return tuple(at[question.chips].tolist())
+
+
+def _notes(outcome: Outcome, ranks: int) -> list[Note]:
+    """Return what has to be said about the run."""
+    from artery.simulator.scenario import protocol
+
+    run = outcome.simulation
+    notes: list[Note] = []
+    if ranks == 1:
+        notes.append("alone")
+    segment = protocol(outcome.scenario.transport).segment
+    if run.chosen.engine == "messages" and run.chosen.segment != segment:
+        notes.append("coarse")
+    if run.unfinished:
+        notes.append("unfinished")
+    return notes

@@ -1,0 +1,201 @@
+"""What ``simulate`` is asked, read: placement, failures, slow ranks, other jobs, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from artery import units
+from artery.answers.pricing import NAMED, read_order
+from artery.core.system import System
+from artery.errors import InputError, Problem, did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from artery.cluster.routing import Network
+
+    Ints = NDArray[np.int64]
+
+TRANSPORTS: Final = {
+    "infiniband": "infiniband",
+    "omni-path": "infiniband",
+    "efa": "efa",
+    "tcp": "tcp",
+}
+"""The transport of a network by the kind of its links; any other is RoCE (inside a node there is
+no transport to choose)."""
+
+
+def order(placement: str, system: System, seed: int) -> Ints:
+    """Return the chip of each rank. ``random`` draws it with ``seed``.
+
+    Raises ``InputError`` for a name that is no placement or file, or a file that is no
+    permutation.
+    """
+    chip = np.arange(system.chips, dtype=np.int64)
+    if placement == "packed":
+        return chip
+    if placement == "interleaved":
+        turn = chip % system.chips_per_node
+        return np.lexsort((chip // system.chips_per_node, turn)).astype(np.int64)
+    if placement == "random":
+        return np.random.default_rng(seed).permutation(chip)
+    if Path(placement).is_file():
+        return np.array(read_order(placement, system.chips), dtype=np.int64)
+    near = did_you_mean(nearest(placement, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
+    raise _bad("placement", placement, "no placement or file of that name", near)
+
+
+def transport_of(system: System) -> str:
+    """Return the transport that the system's network between nodes uses."""
+    if not system.tiers:
+        return "roce"
+    return TRANSPORTS.get(system.tiers[-1].link.kind, "roce")
+
+
+def share(text: str, field: str) -> float:
+    """Return ``1%`` or ``0.01`` as a share; raises ``InputError`` beyond 0 to 1."""
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        value = float(number) / (100.0 if percent else 1.0)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise _bad(field, text, "a share lies between 0 and 1", "1%, or 0.01")
+    return value
+
+
+def failures(text: str | None, network: Network) -> float | tuple[int, ...]:
+    """Return a share of links (``1%``), or the links of ``leaf 3 -> spine 5, ...``.
+
+    Raises ``InputError`` for a link that is not there.
+    """
+    if text is None:
+        return 0.0
+    if "->" not in text:
+        return share(text, "fail-links")
+    edges = network.edges()
+    found: list[int] = []
+    for name in text.split(","):
+        near, _, far = (part.strip() for part in name.partition("->"))
+        ends = _vertex(near, network), _vertex(far, network)
+        there = np.flatnonzero((edges.source == ends[0]) & (edges.target == ends[1]))
+        if not len(there):
+            raise _bad("fail-links", name.strip(), "no cable joins these two",
+                       "take a name from the hottest links, or a share: 1%")  # fmt: skip
+        found += there.tolist()
+    return tuple(found)
+
+
+def _vertex(name: str, network: Network) -> int:
+    """Return the vertex called ``leaf 3``."""
+    kind, _, number = name.rpartition(" ")
+    first = 0
+    for group in network.groups:
+        if group.name == kind and number.isascii() and number.isdigit():
+            if int(number) < group.count:
+                return first + int(number)
+            rule = f"there are {group.count:,}, numbered from 0"
+            raise _bad("fail-links", name, rule, f"{kind} {group.count - 1}")
+        first += group.count
+    known = sorted({group.name for group in network.groups})
+    raise _bad("fail-links", name, "no such part of the network",
+               did_you_mean(nearest(kind, known)) or ", ".join(known))  # fmt: skip
+
+
+def slow_ranks(given: Sequence[str], chips: Ints) -> tuple[dict[int, float], dict[int, float]]:
+    """Return ``RANK=2x`` as factors by chip, and ``RANK=5ms`` as delays by chip.
+
+    Raises ``InputError`` for anything else, and for ranks that are not there.
+    """
+    slow: dict[int, float] = {}
+    late: dict[int, float] = {}
+    fix = "3=2x (links half as fast) or 3=5ms (begins later)"
+    for text in given:
+        rank, equals, amount = (part.strip() for part in text.partition("="))
+        if not equals or not (rank.isascii() and rank.isdigit()):
+            raise _bad("slow", text, "must be RANK=FACTORx or RANK=TIME", fix)
+        if int(rank) >= len(chips):
+            rule = f"there are {len(chips):,} ranks, numbered from 0"
+            raise _bad("slow", text, rule, f"at most {len(chips) - 1}")
+        chip = int(chips[int(rank)])
+        if amount.endswith("x"):
+            slow[chip] = _factor(text, amount[:-1], fix)
+        else:
+            late[chip] = units.parse(amount, "s")
+    return slow, late
+
+
+def _factor(text: str, number: str, fix: str) -> float:
+    try:
+        value = float(number)
+    except ValueError:
+        value = 0.0
+    if not 1.0 <= value <= 1e6:
+        raise _bad("slow", text, "a factor is a number from 1 on", fix)
+    return value
+
+
+def matrix(path: str, ranks: int) -> Ints:
+    """Return the bytes that each rank sends to each, from a CSV file of one line per rank.
+
+    Raises ``InputError`` at its line for what is no size, and for another number of them.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise _bad("matrix", str(error)[:80], "must be a readable CSV file", path) from None
+    rows = [line for line in lines if line.strip()]
+    found = np.zeros((ranks, ranks), dtype=np.int64)
+    if len(rows) != ranks:
+        raise _bad("matrix", f"{len(rows)} lines", f"one line for each of {ranks} ranks", path)
+    for number, line in enumerate(rows):
+        cells = line.split(",")
+        if len(cells) != ranks:
+            rule = f"one size for each of {ranks} ranks"
+            raise _bad("matrix", f"{len(cells)} sizes", rule, "commas between sizes").at(
+                file=path, line=number + 1
+            )
+        try:
+            found[number] = [0 if cell.strip() == "0" else units.size(cell) for cell in cells]
+        except InputError as error:
+            raise error.at(file=path, line=number + 1, field="matrix") from None
+    return found
+
+
+def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str, int, Ints]]]:
+    """Return the share of the network that others use, and the jobs beside ours.
+
+    ``30%`` is a share of the links between switches; ``COLLECTIVE:SIZE`` is a job on our chips,
+    ``COLLECTIVE:SIZE:FIRST-LAST`` on the chips from FIRST to LAST.
+    """
+    used = 0.0
+    jobs: list[tuple[str, int, Ints]] = []
+    for text in given:
+        parts = text.split(":")
+        if len(parts) == 1:
+            used = 1.0 - (1.0 - used) * (1.0 - share(text, "background"))
+        elif len(parts) in {2, 3}:
+            where = _span(text, parts[2]) if len(parts) == 3 else chips
+            jobs.append((parts[0], units.size(parts[1]), where))
+        else:
+            raise _bad("background", text, "must be a share or a job", "30% or alltoall:1G:64-127")
+    if used >= 1.0:
+        raise _bad("background", f"{used:.0%}", "something must be left for the job", "90%")
+    return used, jobs
+
+
+def _span(text: str, chips: str) -> Ints:
+    first, dash, last = chips.partition("-")
+    numbers = first.isascii() and first.isdigit() and last.isascii() and last.isdigit()
+    if not dash or not numbers or int(last) < int(first):
+        raise _bad("background", text, "chips are FIRST-LAST", "alltoall:1G:64-127")
+    return np.arange(int(first), int(last) + 1, dtype=np.int64)
+
+
+def _bad(field: str, found: str, rule: str, fix: str) -> InputError:
+    return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))

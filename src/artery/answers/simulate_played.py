@@ -1,0 +1,194 @@
+"""How ``simulate`` plays: one algorithm with its library's overheads, or all to take the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.answers.simulate_result import Closed, Tried
+from artery.collective import ClosedForm, Library
+from artery.collective.algorithms import ALGORITHMS, serving
+from artery.collective.overheads import Overheads, overheads
+from artery.collective.overheads import Played as Asked
+from artery.collective.placement import Placement, listed, packed
+from artery.core.pricing import Collective, Demand
+from artery.core.system import System
+from artery.errors import InputError, UnknownNameError, UsageError
+from artery.simulator.choice import choose
+from artery.simulator.placed import Placed
+from artery.simulator.scenario import Scenario
+from artery.simulator.shapes import algorithms, shaped
+from artery.simulator.simulate import Simulation, simulate
+
+Ints = NDArray[np.int64]
+
+MOST_TRIED = 300_000
+"""Messages up to which an algorithm is tried when the best is asked for: a second each."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """One collective of ``size`` bytes (or a matrix) over ranks on ``chips``, and the rest."""
+
+    system: System
+    library: Library
+    collective: Collective
+    size: int | Ints
+    chips: Ints
+    scenario: Scenario
+    others: tuple[Placed, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """Bytes of a rank's buffer."""
+        return self.size if isinstance(self.size, int) else int(self.size.sum(axis=1).max())
+
+    @property
+    def placement(self) -> Placement:
+        """The same chips as the closed form takes them."""
+        in_order = (self.chips == np.arange(len(self.chips))).all()
+        return packed(self.system.chips) if in_order else listed(self.chips)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """One algorithm played: its jobs, what came out, and what the library adds."""
+
+    algorithm: str
+    jobs: tuple[Placed, ...]
+    simulation: Simulation
+    added: Overheads
+    scenario: Scenario
+
+    @property
+    def seconds(self) -> float:
+        """Network and start-up."""
+        return self.simulation.jobs[0] + self.added.startup
+
+
+def chosen(question: Question) -> tuple[str, bool]:
+    """Return the algorithm that the library would choose, and whether another stands for it."""
+    quoted = closed(question, "auto")
+    name = next(key for key, item in ALGORITHMS.items() if item.title == quoted[1])
+    known = algorithms(question.collective)
+    order = [name, *(one for one in ("ring", "grouped") if one in known), *known]
+    for one in order:
+        if one in known and _possible(question, one):
+            return one, one != name
+    raise UsageError(f"no algorithm of {question.collective} can be played here")
+
+
+def _possible(question: Question, algorithm: str) -> bool:
+    """Whether the algorithm exists on these ranks."""
+    try:
+        prepared(question, algorithm)
+    except (InputError, UsageError):
+        return False
+    return True
+
+
+def closed(question: Question, algorithm: str) -> tuple[Closed, str]:
+    """Return what the closed form says, and the title of its algorithm."""
+    one = np.ones(1, dtype=np.int64)
+    size = np.array([question.total], dtype=np.float64)
+    pricer = ClosedForm(question.system, question.library, algorithm, placement=question.placement)
+    quote = pricer.quote(
+        Demand(
+            question.collective,
+            size,
+            one * len(question.chips),
+            one,
+            concurrent=False,
+        )
+    )
+    found = Closed(float(quote.seconds[0]), float(quote.low[0]), float(quote.high[0]))
+    return found, quote.algorithm[0]
+
+
+def compared(question: Question, algorithm: str) -> Closed | None:
+    """Return the closed form of one algorithm, ``None`` where there is none."""
+    if algorithm not in serving(question.collective) or len(question.chips) < 2:
+        return None
+    try:
+        return closed(question, algorithm)[0]
+    except UsageError:
+        return None
+
+
+def play(question: Question, algorithm: str) -> Outcome:
+    """Return what happens under one algorithm.
+
+    Raises ``InputError`` and ``UsageError`` where it cannot be played on this system.
+    """
+    jobs, added, scenario = prepared(question, algorithm)
+    found = simulate(question.system, jobs, scenario)
+    return Outcome(algorithm, jobs, found, added, scenario)
+
+
+def prepared(question: Question, algorithm: str) -> tuple[tuple[Placed, ...], Overheads, Scenario]:
+    """Return the channels of one algorithm, what the library adds, and the scenario with it."""
+    asked = Asked(algorithm, question.collective, question.total, len(question.chips))
+    added = overheads(question.system, question.library, asked, question.placement)
+    scenario = replace(question.scenario, inside=added.inside, outside=added.outside)
+    jobs = shaped(question.system, question.collective, algorithm, question.total, question.chips)
+    if not isinstance(question.size, int):
+        jobs = tuple(replace(job, size=_ordered(question, job)) for job in jobs)
+    return (*jobs, *question.others), added, scenario
+
+
+def _ordered(question: Question, job: Placed) -> Ints:
+    """Return the matrix by the job's own order of ranks."""
+    rank_of = np.zeros(question.system.chips, dtype=np.int64)
+    rank_of[question.chips] = np.arange(len(question.chips))
+    rank = rank_of[job.chips]
+    return np.asarray(question.size)[np.ix_(rank, rank)]
+
+
+def fastest(question: Question) -> tuple[Outcome, tuple[Tried, ...]]:
+    """Return the fastest of all algorithms that can be played, and what was tried.
+
+    What the library would choose is always among them, so that ``auto`` never beats ``best``.
+    """
+    own = chosen(question)[0]
+    best: Outcome | None = None
+    tried: list[Tried] = []
+    for name in algorithms(question.collective):
+        try:
+            if name != own:
+                _affordable(question, name)
+            outcome = play(question, name)
+        except UnknownNameError:
+            raise
+        except (InputError, UsageError) as error:
+            tried.append(Tried(name, None, str(error)))
+            continue
+        tried.append(Tried(name, outcome.seconds, ""))
+        if best is None or outcome.seconds < best.seconds:
+            best = outcome
+    if best is None:
+        raise UsageError(f"no algorithm of {question.collective} can be played here")
+    order = sorted(tried, key=lambda one: (one.seconds is None, one.seconds or 0.0))
+    return best, tuple(order)
+
+
+def _affordable(question: Question, name: str) -> None:
+    jobs, _, scenario = prepared(question, name)
+    found = choose(jobs, scenario)
+    if found.engine != "coupled" and found.count > MOST_TRIED:
+        raise UsageError(f"{found.count:,} messages: too many to try; name it to play it")
+
+
+def beside(system: System, jobs: list[tuple[Collective, int, Ints]]) -> tuple[Placed, ...]:
+    """Return other jobs as they are played: all-to-all grouped, the others as rings.
+
+    Each is a collective, its bytes and its chips.
+    """
+    found: list[Placed] = []
+    for number, (collective, size, chips) in enumerate(jobs, start=1):
+        known = algorithms(collective)
+        name = next((one for one in ("ring", "grouped") if one in known), known[0])
+        channels = shaped(system, collective, name, size, chips)
+        found += [replace(one, job=number) for one in channels]
+    return tuple(found)

@@ -1,0 +1,84 @@
+"""The request of ``simulate``, as it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from types import NoneType
+
+from artery.answers.arguments import check_kinds
+from artery.errors import InputError, Problem, UnknownNameError
+
+ROUTINGS = ("ecmp", "static", "adaptive", "spray")
+ENGINES = ("auto", "coupled", "messages", "fluid")
+MOST_SEEDS, MOST_LINKS, MOST_QUEUE_PAIRS = 1000, 10_000, 64
+"""Assumed: more is a slip of the pen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Everything that ``simulate`` takes.
+
+    ``algorithm`` is ``auto`` (what the library would choose), ``best`` (the fastest of all that
+    can be played) or a name. ``fail_links`` is a share (``1%``) or links by name
+    (``leaf 3 -> spine 5``), which fail before the run or, with ``fail_at``, during it.
+    ``background`` are shares of the network and jobs beside this one (``alltoall:1G:64-127``),
+    ``slow`` are ``RANK=2x`` and ``RANK=5ms``, ``matrix`` is a CSV file of what each rank sends to
+    each. ``seeds`` runs as many draws of hashes and failures, ``links`` counts the hottest.
+    """
+
+    collective: str
+    on: str
+    size: str | int = "1G"
+    algorithm: str = "auto"
+    routing: str = "ecmp"
+    queue_pairs: int = 1
+    placement: str = "packed"
+    transport: str | None = None
+    fail_links: str | None = None
+    fail_switches: int = 0
+    fail_at: str | None = None
+    background: Sequence[str] = ()
+    matrix: str | None = None
+    slow: Sequence[str] = ()
+    store_and_forward: bool = False
+    seed: int = 0
+    seeds: int = 1
+    engine: str = "auto"
+    links: int = 10
+    nccl: str | None = None
+    overrides: Sequence[str] = ()
+
+    def check(self) -> None:
+        """Raise ``UsageError`` or ``InputError`` for what is of the wrong kind or out of range."""
+        text = ("collective", "on", "algorithm", "routing", "placement", "engine")
+        check_kinds(str, **{name: getattr(self, name) for name in text})
+        maybe = ("transport", "fail_links", "fail_at", "matrix", "nccl")
+        check_kinds(str, NoneType, **{name: getattr(self, name) for name in maybe})
+        ranges = {
+            "queue_pairs": (1, MOST_QUEUE_PAIRS),
+            "fail_switches": (0, 1_000_000),
+            "seed": (0, 2**31 - 1),
+            "seeds": (1, MOST_SEEDS),
+            "links": (0, MOST_LINKS),
+        }
+        check_kinds(int, **{name: getattr(self, name) for name in ranges})
+        for name, known in (("routing", ROUTINGS), ("engine", ENGINES)):
+            if getattr(self, name) not in known:
+                raise UnknownNameError(name, getattr(self, name), known)
+        problems = [
+            Problem(
+                field=name.replace("_", "-"),
+                found=str(getattr(self, name)),
+                rule="out of range",
+                fix=f"from {least} to {most:,}",
+            )
+            for name, (least, most) in ranges.items()
+            if not least <= getattr(self, name) <= most
+        ]
+        if problems:
+            raise InputError(problems)
+
+    def document(self) -> dict[str, object]:
+        """Return the request as a JSON document keeps it."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,0 +1,111 @@
+"""What ``simulate`` answers: the time, who holds it back, and what the closed form says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from artery.core.pricing import Collective
+from artery.core.system import System
+from artery.core.term import Estimate, Term
+
+if TYPE_CHECKING:
+    from artery.simulator.loads import LinkLoad, Relief
+    from artery.simulator.simulate import Simulation
+
+Note = Literal["coarse", "unfinished", "replaced", "alone"]
+"""What has to be said beside the figures; the renderer has the words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An algorithm that was tried; ``seconds`` is ``None`` where it could not be played here."""
+
+    algorithm: str
+    seconds: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Another job that ran at the same time, and its seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What the closed form says of the same algorithm: seconds with their 80 % interval."""
+
+    seconds: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulateAnswer:
+    """One collective, played.
+
+    ``seconds`` is the ``network``'s time, simulated, and the library's ``startup``. ``low``,
+    ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred), or the engine's
+    error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
+    does not know it. ``flows`` are messages. ``links`` are the hottest, ``reliefs`` what doubling
+    a class of link gains.
+    """
+
+    collective: Collective
+    system: System
+    ranks: int
+    size: int
+    request: Mapping[str, object]
+    algorithm: str
+    protocol: str
+    library: str
+    version: str
+    network: float
+    startup: float
+    busbw: float
+    low: float
+    median: float
+    high: float
+    seeds: int
+    engine: str
+    why: str
+    error: float
+    flows: int
+    events: int
+    finish: tuple[float, ...]
+    links: tuple[LinkLoad, ...]
+    reliefs: tuple[Relief, ...]
+    closed: Closed | None
+    others: tuple[Other, ...]
+    tried: tuple[Tried, ...]
+    notes: tuple[Note, ...]
+    warnings: tuple[str, ...]
+    simulation: Simulation
+
+    @property
+    def seconds(self) -> float:
+        """The whole time: network and start-up."""
+        return self.network + self.startup
+
+    @property
+    def estimate(self) -> Estimate:
+        """The answer as a tree of terms."""
+        spread = (self.low, self.high)
+        network = Term(
+            "network", "s", self.network, spread[0] - self.startup, spread[1] - self.startup,
+            formula=f"{self.engine} engine, {self.flows} messages", source="simulated",
+        )  # fmt: skip
+        startup = Term(
+            "startup", "s", self.startup, self.startup, self.startup,
+            formula="base + steps·(step - hardware latency)",
+            source=f"constants of {self.library} {self.version}",
+        )  # fmt: skip
+        root = Term(
+            self.collective, "s", self.seconds, *spread, combine="sum",
+            formula="network + startup", source="simulated", children=(network, startup),
+        )  # fmt: skip
+        return Estimate(root, "simulated", self.warnings)
