@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from types import NoneType
 from typing import Any
 
+from artery.answers.arguments import check_kinds
 from artery.answers.intervals import interval
 from artery.answers.levers import FITS, Situation, levers
 from artery.answers.limits import limits
 from artery.answers.models import workload
+from artery.answers.plan_warnings import plan_warnings, rated_power
 from artery.answers.pricing import Pricers
 from artery.answers.request import DEGREES, Request, Settled, load_range, settle
 from artery.answers.result import PlanAnswer, PlanResult, Run
@@ -71,13 +74,20 @@ def plan(
     Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
     in memory is an answer whose ``fitting`` is 0.
     """
+    check_kinds(str, model=model, on=on)
+    check_kinds(int, top=top)
+    check_kinds(str, NoneType, nccl=nccl, **_texts(options))
+    check_kinds(int, NoneType, **_whole(options))
+    check_kinds(float, NoneType, tokens=tokens)
+    if options.get("task") not in (None, "train"):
+        raise UsageError(f'task "{options["task"]}" is not available yet; leave it out to train')
     if top < 1:
         raise UsageError(f"top is the number of plans to show, 1 or more, not {top}")
     request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
     settled = settle(request)
     pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
     question = _Question(request, settled, pricers)
-    found = _find(question, top)
+    question, found = _found(question, top)
     results = tuple(
         _result(question, each, explained and index == 0) for index, each in enumerate(found.plans)
     )
@@ -89,8 +99,21 @@ def plan(
         searched=found.searched,
         fitting=found.fitting,
         given=found.searched == 1,
-        warnings=_warnings(question, results, found.searched),
+        warnings=plan_warnings(request, question.settled, results, found),
     )
+
+
+def _texts(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are text."""
+    names = ("dtype", "grad_dtype", "recompute", "attention", "framework", "optimizer",
+             "placement", "task", "network")  # fmt: skip
+    return {name: options[name] for name in names if name in options}
+
+
+def _whole(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are whole numbers."""
+    names = (*DEGREES, "global_batch", "seq")
+    return {name: options[name] for name in names if name in options}
 
 
 def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, System]:
@@ -126,9 +149,41 @@ def _request(model: Workload, system: System, options: dict[str, Any]) -> Reques
     return Request(model, system, degrees, **known)
 
 
+def _found(question: _Question, top: int) -> tuple[_Question, Found]:
+    """The plans; where none is legal with a batch that nobody gave, with the next one that is.
+
+    That batch is a multiple of the chips, or where they are more, of their odd part.
+    """
+    if question.request.global_batch is not None:
+        return question, _find(question, top)
+    try:
+        return question, _find(question, top)
+    except InputError as error:
+        chips, batch = question.system.chips, question.settled.fixed["global_batch"]
+        unit = chips if chips <= 4 * batch else chips // (chips & -chips)
+        wider = -(-batch // unit) * unit
+        if wider == batch or any(p.field != "global_batch" for p in error.problems):
+            raise
+        said = (
+            f"global batch {wider:,} assumed: {batch:,} cannot be shared out over {chips:,} chips"
+        )
+        settled = replace(
+            question.settled,
+            fixed={**question.settled.fixed, "global_batch": wider},
+            warnings=(*question.settled.warnings, said),
+        )
+        other = replace(question, settled=settled)
+        return other, _find(other, top)
+
+
 def _find(question: _Question, top: int) -> Found:
     """The plans: searched, or an error that says why none is legal."""
-    space = Space(question.system.chips, question.settled.fixed, question.settled.shared)
+    space = Space(
+        question.system.chips,
+        question.settled.fixed,
+        question.settled.shared,
+        question.settled.profile.zero_stages,
+    )
     wrong = _factors(space)
     if wrong:
         asked = {**question.request.degrees, "global_batch": question.request.global_batch}
@@ -204,7 +259,7 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     step = float(priced.step[0])
     situation = Situation(work, system, question.settled.profile, chosen, question.pricer)
     samples = chosen.global_batch / step
-    energy = _power(system)
+    energy = rated_power(system)
     cost = None if system.chip_hour_price is None else system.chip_hour_price * system.chips
     return PlanResult(
         plan=chosen,
@@ -235,13 +290,6 @@ def _utilisation(flops: StepFlops, kind: str, system: System, chosen: Plan, step
     return float(getattr(flops, kind)[0]) / (step * peak)
 
 
-def _power(system: System) -> float | None:
-    """Rated power of chips and nodes together, in watts; ``None`` if either is unknown."""
-    if system.chip.power is None or system.node_power is None:
-        return None
-    return system.chip.power * system.chips + system.node_power * system.nodes
-
-
 def _run(
     question: _Question, chosen: Plan, step: float, power: float | None, cost: float | None
 ) -> Run | None:
@@ -257,36 +305,3 @@ def _run(
         energy=None if power is None else power * seconds,
         cost=None if cost is None else cost * seconds / 3600.0,
     )
-
-
-def _warnings(
-    question: _Question, results: tuple[PlanResult, ...], searched: int
-) -> tuple[str, ...]:
-    """What was assumed, what is unknown, and what is only just so."""
-    system = question.system
-    found = [*question.settled.warnings, *system.warnings, *question.workload.notes]
-    found += _doubts(question)
-    if _power(system) is None:
-        found.append(f"power of {system.name} is unknown: no energy is given")
-    if system.chip_hour_price is None:
-        found.append(f"price of {system.name} is unknown: no cost is given")
-    if results and results[0].fits == "at_limit":
-        found.append("memory is within 8 % of the limit: it may or may not fit")
-    if results and results[0].fits == "no":
-        alone = "the plan given does not fit in memory"
-        found.append(
-            alone if searched == 1 else "nothing fits: the plan shown needs the least memory"
-        )
-    return tuple(found)
-
-
-def _doubts(question: _Question) -> list[str]:
-    """What widens the interval beyond that of a measured dense model, said in words."""
-    found = []
-    if any(layer.routing for layer in question.workload.kinds):
-        found.append("mixtures of experts: no published run is in the fit; off by a third on them")
-    if not question.settled.profile.calibrated_on:
-        found.append(f"{question.settled.profile.name} was fitted on no run: a wider interval")
-    if question.settled.shared.dtype in ("fp8", "fp4", "int8"):
-        found.append("narrow dtypes are off by a tenth on published runs: a wider interval")
-    return found

@@ -45,6 +45,7 @@ class Profile:
     reserve: float
     context: Annotated[float, Unit("B")]
     fused_accumulation: bool = False
+    zero_stages: tuple[int, ...] = (0, 1, 2, 3)
     shard_keeps_parameters: bool = False
     calibrated_on: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=dict)

@@ -14,7 +14,7 @@ from artery.core.profile import Profile
 from artery.core.system import System
 from artery.core.workload import Workload
 from artery.planner.rank import penalties
-from artery.planner.space import Space, enumerate_plans
+from artery.planner.space import Space, enumerate_plans, thinned
 from artery.step.evaluate import Evaluation, evaluate
 from artery.step.plans import Plans
 
@@ -27,12 +27,14 @@ class Found:
     """The best plans, best first; how many legal plans were priced, and how many fit.
 
     Plans at the limit count as fitting, but those predicted to exceed it come after all that do
-    not. When nothing fits, ``plans`` are the ones that need the least memory.
+    not. When nothing fits, ``plans`` are the ones that need the least memory. ``thinned``: the
+    space was too large, and only a coarse grid of it was searched.
     """
 
     plans: tuple[Plan, ...]
     searched: int
     fitting: int
+    thinned: bool = False
 
 
 def search(
@@ -57,7 +59,8 @@ def search(
         rows.append((index[best[0]], best[1], best[2]))
         if progress is not None:
             progress(int(index[-1]) + 1, len(plans))
-    return Found(_collect(plans, rows, top), len(plans), fitting)
+    coarse = thinned(workload, system, space)
+    return Found(_collect(plans, rows, top), len(plans), fitting, coarse)
 
 
 def _best(

@@ -24,11 +24,36 @@ TENSOR_DOMAINS = 2
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """``fixed`` degrees by field name, ``shared`` the fields that all plans have in common."""
+    """``fixed`` degrees by field name, ``shared`` the fields that all plans have in common.
+
+    ``zero`` are the stages that the framework has.
+    """
 
     chips: int
     fixed: Mapping[str, int]
     shared: Plan
+    zero: tuple[int, ...] = (0, 1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The micro-batches and the chunks per stage that are tried."""
+
+    micro_batches: tuple[int, ...]
+    chunks: tuple[int, ...]
+
+
+GRIDS = (
+    Grid(MICRO_BATCHES, CHUNKS),
+    Grid((1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8)),
+    Grid((1, 2, 4, 8), (1, 2, 4)),
+    Grid((1, 2), (1, 2)),
+    Grid((1,), (1, 2)),
+)
+"""From fine to coarse: the first one that keeps the space below ``MOST_PLANS`` is taken."""
+
+MOST_PLANS = 3_000_000
+"""Plans of one search, before illegal ones are dropped: some seconds and a gigabyte."""
 
 
 def divisors(number: int, limit: int) -> list[int]:
@@ -45,20 +70,40 @@ def enumerate_plans(workload: Workload, system: System, space: Space) -> Plans:
     given: narrow experts run worse than fewer whole ones.
     """
     layouts = _layouts(workload, system, space)
-    columns = _cross(layouts, "micro_batch", _choices(space, "micro_batch", MICRO_BATCHES))
-    columns = _cross(columns, "vpp", _choices(space, "vpp", CHUNKS))
-    columns = _keep(columns, (columns["vpp"] == 1) | (columns["pp"] > 1))
-    columns = _keep(columns, columns["batch"] % (columns["dp"] * columns["micro_batch"]) == 0)
+    columns = _on_grid(layouts, space, _grid(layouts, space))
     columns = _cross(columns, "recompute", _recompute(space))
     columns = _cross(columns, "sequence_parallel", _choices(space, "sequence_parallel", (0, 1)))
     alone = columns["tp"] == 1
     if "sequence_parallel" not in space.fixed:
         columns = _keep(columns, ~alone | (columns["sequence_parallel"] == 0))
-    columns = _cross(columns, "zero", _choices(space, "zero", (0, 1, 2, 3)))
+    columns = _cross(columns, "zero", _choices(space, "zero", space.zero))
     columns = _only_meaningful_zero(columns, space)
     columns = _cross(columns, "dp_replicate", _replicas(space, system))
     plans = _plans(columns, space)
     return plans.take(np.flatnonzero(legal(workload, plans) & (plans.chips == space.chips)))
+
+
+def thinned(workload: Workload, system: System, space: Space) -> bool:
+    """Return whether the space is so large that only a coarse grid of it is searched."""
+    return _grid(_layouts(workload, system, space), space) is not GRIDS[0]
+
+
+def _grid(layouts: dict[str, Ints], space: Space) -> Grid:
+    """The finest grid that keeps the number of plans within bounds."""
+    times = len(RECOMPUTE) * 2 * len(space.zero)
+    for grid in GRIDS[:-1]:
+        many = len(layouts["tp"]) * len(grid.micro_batches)
+        if many <= MOST_PLANS and len(_on_grid(layouts, space, grid)["tp"]) * times <= MOST_PLANS:
+            return grid
+    return GRIDS[-1]
+
+
+def _on_grid(layouts: dict[str, Ints], space: Space, grid: Grid) -> dict[str, Ints]:
+    """The layouts with every micro-batch that shares the batch out, and every interleaving."""
+    columns = _cross(layouts, "micro_batch", _choices(space, "micro_batch", grid.micro_batches))
+    columns = _keep(columns, columns["batch"] % (columns["dp"] * columns["micro_batch"]) == 0)
+    columns = _cross(columns, "vpp", _choices(space, "vpp", grid.chunks))
+    return _keep(columns, (columns["vpp"] == 1) | (columns["pp"] > 1))
 
 
 def _layouts(workload: Workload, system: System, space: Space) -> dict[str, Ints]:
@@ -114,12 +159,15 @@ def _replicas(space: Space, system: System) -> tuple[int, ...]:
 
 
 def _only_meaningful_zero(columns: dict[str, Ints], space: Space) -> dict[str, Ints]:
-    """Drop stages that change nothing: all with dp·cp of 1, and ZeRO 2 under a pipeline."""
+    """Drop stages that change nothing: all but the lowest with dp·cp of 1, ZeRO 2 with a pipeline.
+
+    The pipeline makes ZeRO 2 the same as ZeRO 1, where the framework has that.
+    """
     if "zero" in space.fixed:
         return columns
     sharing = columns["dp"] * columns["cp"] > 1
-    same = (columns["zero"] == 2) & (columns["pp"] > 1)
-    return _keep(columns, (sharing & ~same) | (columns["zero"] == 0))
+    same = (columns["zero"] == 2) & (columns["pp"] > 1) & (1 in space.zero)
+    return _keep(columns, (sharing & ~same) | (columns["zero"] == min(space.zero)))
 
 
 def _cross(columns: dict[str, Ints], name: str, values: tuple[int, ...]) -> dict[str, Ints]:
