@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from artery import units
 from artery.answers.expect import named
