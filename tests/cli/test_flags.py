@@ -123,3 +123,8 @@ def test_help_opens_with_examples_one_a_line(
     assert lines[examples + 1].startswith(f"    artery {command}")
     assert lines[examples + 2].startswith(f"    artery {command}")
     assert examples < 8
+
+
+def test_scale_says_by_its_exit_code_that_no_size_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scale", "llama3-405b", "--on", "rtx3090x2", "--chips", "1,2"]) == 4
+    assert "memory" in capsys.readouterr().out

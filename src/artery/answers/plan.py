@@ -17,8 +17,8 @@ from artery.answers.plan_warnings import plan_warnings, rated_power
 from artery.answers.pricing import Pricers
 from artery.answers.request import DEGREES, Request, Settled, load_range, settle
 from artery.answers.result import PlanAnswer, PlanResult, Run
-from artery.answers.tree import step_tree
-from artery.catalog.systems import system as system_of
+from artery.answers.systems import system_of
+from artery.answers.tree import memory_tree, step_tree
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.system import System
@@ -267,7 +267,7 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
             step_tree(ledger, work, *interval(situation, priced, load_range(question.request))),
             "closed form",
         ),
-        memory=Estimate(ledger.tree("memory"), "closed form"),
+        memory=Estimate(memory_tree(ledger), "closed form"),
         fits=FITS[int(priced.fits[0])],
         capacity=system.chip.memory.capacity,
         tokens_per_s=samples * chosen.sequence if work.row_kind == "token" else None,

@@ -8,6 +8,7 @@ from math import exp
 from artery.core.term import Term
 from artery.core.workload import Elementwise, Layer, Workload
 from artery.step.ledger import Ledger
+from artery.step.memory import AT_LIMIT
 from artery.step.uncertainty import SPREAD, Z80
 
 _ONCE = {
@@ -92,3 +93,13 @@ def _gathered(whole: Term, terms: list[Term], layer: Layer) -> Term:
         inputs={"layers": layer.count},
         children=tuple(terms),
     )
+
+
+def memory_tree(ledger: Ledger) -> Term:
+    """Return the tree rooted in ``memory``, every term with the 8 % either way that a limit has."""
+    return _widened(ledger.tree("memory"))
+
+
+def _widened(term: Term) -> Term:
+    low, high = term.value * (1.0 - AT_LIMIT), term.value * (1.0 + AT_LIMIT)
+    return replace(term, low=low, high=high, children=tuple(_widened(c) for c in term.children))

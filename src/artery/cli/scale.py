@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
 from artery.cli.flags import plan_flags, request
@@ -19,6 +21,9 @@ def _counts(context: click.Context, parameter: click.Parameter, value: str) -> t
         message = f'"{value}" must be counts from 1 to {_LARGEST:,}, for example 1,8,64,1024'
         raise click.BadParameter(message, context, parameter)
     return tuple(counts)
+
+
+_INFEASIBLE: Final = 4
 
 
 @click.command("scale")
@@ -62,7 +67,7 @@ def command(
 
     Strong scaling keeps the global batch, weak scaling the batch per chip; each point is the
     best plan at that count. Speed-up is against the smallest count that fits. Any :CHIPS of
-    the system is ignored.
+    the system is ignored. Exit code 4 says that no size fits; the answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     asked = request(model, on, None, flags)
     from artery.answers.scale import scale
@@ -82,3 +87,5 @@ def command(
         from artery.report.terminal import deliver
 
         deliver(scale_drawing(answer, lang, asked.typed()), out, least=TABLE_WIDTH)
+    if all(point.result is None or point.result.fits == "no" for point in answer.points):
+        raise click.exceptions.Exit(_INFEASIBLE)

@@ -212,7 +212,23 @@ _MEANING = {
 }
 
 
+_SOURCE = {
+    "compute": "tile and wave model of chip.gemm, kernel curves of chip.attention",
+    "memory_bound": "reads and writes of every kernel, counted; traffic factor fitted",
+    "tp": "Megatron-LM (arXiv 1909.08053) section 3; collective closed forms",
+    "pp": "Megatron-LM (arXiv 2104.04473) section 2.2",
+    "cp": "Ring Attention (arXiv 2310.01889) section 3",
+    "ep": "DeepSeek-V3 (arXiv 2412.19437) section 3.2.2",
+    "dp": "ZeRO (arXiv 1910.02054) section 7; PyTorch FSDP (arXiv 2304.11277) section 3.2",
+    "bubble": "Megatron-LM (arXiv 2104.04473) section 2.2",
+    "optimizer": "ZeRO (arXiv 1910.02054) section 3.1",
+    "host": "launch floor of eager frameworks; profile constant",
+    "straggler": "slowest of n; constant fitted, see the accuracy page",
+    "other": "Megatron-LM (arXiv 2104.04473)",
+}
+
+
 def _note_parts(parts: Mapping[str, Floats], step: Floats, notes: Ledger) -> None:
     notes.put("step", step, formula="sum of the parts", combine="sum")
     for name in PARTS:
-        notes.put(f"step.{name}", parts[name], formula=_MEANING[name])
+        notes.put(f"step.{name}", parts[name], formula=_MEANING[name], source=_SOURCE[name])
