@@ -10,7 +10,7 @@ import numpy as np
 
 from artery.answers.expect_result import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
 from artery.answers.libraries import library_of
-from artery.catalog.systems import system as system_of
+from artery.answers.systems import system_of
 from artery.collective import ClosedForm, Library, Quote, bus_factor
 from artery.collective.placement import Placement, listed, packed
 from artery.core.pricing import Collective, Demand

@@ -42,10 +42,13 @@ def system(spec: str, overrides: Sequence[str] = ()) -> System:
     return _built(*found, note, wanted, chip_overrides)
 
 
-def described(values: dict[str, Any], file: str, overrides: Sequence[str] = ()) -> System:
+def described(
+    values: dict[str, Any], file: str, overrides: Sequence[str] = (), chips: int | None = None
+) -> System:
     """Return the system that the tables ``values`` describe, as read from ``file``.
 
     They are those of a file of ours, without sources; everything has ``file`` as its source.
+    ``chips`` is how many to take, if not those that the tables say.
     Raises :class:`artery.errors.InputError` with all that is missing or contradicts itself.
     """
     from artery.catalog import system_checks  # noqa: F401 - registers the checks of the table
@@ -55,7 +58,7 @@ def described(values: dict[str, Any], file: str, overrides: Sequence[str] = ()) 
     sourced = Sourced(values, {path: own for path, _ in leaves(values)})
     chip_overrides, rest = under("chip", overrides)
     table, sourced = revise(SystemTable, sourced, rest)
-    return _built(table, sourced, None, Spec(file), chip_overrides)
+    return _built(table, sourced, None, Spec(file, chips=chips), chip_overrides)
 
 
 def _built(

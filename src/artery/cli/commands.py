@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "scale": "The same job on more and more chips: what breaks, and where.",
     "expect": "What a collective should give, by size, in nccl-tests' columns.",
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
+    "read": "What a foreign file is and what it says; a topology as a system file.",
     "catalog": "The chips, links, systems and models that are known, with sources.",
     "tour": "How AI networks grew, stop by stop, with the right numbers.",
     "doctor": "What this machine can do.",

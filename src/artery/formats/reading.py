@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from artery.core.system import System
 from artery.core.term import Measurement
+from artery.core.workload import Workload
 from artery.formats.text import Text
 
 Kind = Literal["system", "measurement", "workload", "trace", "log", "jobs", "state"]
@@ -39,6 +40,10 @@ class Reading:
     the same system as a file of ours would describe it (:mod:`artery.catalog.system_schema`). It
     raises ``InputError`` where a fact is missing, which ``fields["missing_facts"]`` names;
     ``system`` is ``None`` then.
+
+    A file that describes a run gives its ``workload``, if it says enough of the model, and in
+    ``given`` what it says of the plan, by the names of :class:`artery.core.plan.Plan`; what is
+    not in there, the file does not say.
     """
 
     format: str
@@ -50,6 +55,8 @@ class Reading:
     system: System | None = None
     measurements: tuple[Measurement, ...] = ()
     table: Callable[[str | None], dict[str, Any]] | None = None
+    workload: Workload | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

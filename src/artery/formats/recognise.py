@@ -25,9 +25,10 @@ MODULES: Final[tuple[str, ...]] = (
     "ib_counters",
     "iblinkinfo",
     "ibnetdiscover",
-    "ibsim_net",
     "ibstat",
     "imb",
+    "k8s_node",
+    "k8s_topology",
     "kineto",
     "nccl_debug",
     "nccl_graph_xml",
@@ -69,17 +70,17 @@ def recognise(text: Text) -> tuple[Format, ...]:
 def read(path: str, format_name: str | None = None, progress: Progress | None = None) -> Reading:
     """Return the reading of the file at ``path`` (``-``: standard input).
 
-    ``format_name`` skips the recognition; ``progress`` hears of files that are streamed. Raises ``InputError`` if the file cannot be read, if
-    no format knows it, or if it says nothing usable.
+    ``format_name`` skips the recognition; ``progress`` hears of files that are streamed. Raises
+    ``InputError`` if the file cannot be read, if no format knows it, or if it says nothing usable.
     """
     named = {format_.name: format_ for format_ in formats()}
     if format_name is not None and format_name not in named:
         raise UnknownNameError("format", format_name, named)
-    if path != "-":
-        for format_ in formats():
-            if format_.stream is not None and format_name in (None, format_.name):
-                if format_name or format_.recognise(beginning(path)) >= SURE_ENOUGH:
-                    return format_.stream(path, progress)
+    for format_ in formats() if path != "-" else ():
+        if format_.stream is None or format_name not in (None, format_.name):
+            continue
+        if format_name is not None or format_.recognise(beginning(path)) >= SURE_ENOUGH:
+            return format_.stream(path, progress)
     text = read_text(path)
     if format_name is not None:
         return named[format_name].read(text)

@@ -1,0 +1,76 @@
+"""``artery read``: what a foreign file is and what it says."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.options import debug_option, locale_language, set_option
+from artery.report.words import Language
+
+
+@click.command("read")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--format", "format_name", metavar="NAME", help="What the files are, if it is known.")
+@click.option("--anonymise", is_flag=True, help="Mask hosts, users, addresses and GUIDs.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Write the system as a file of ours (- = stdout)."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units.")
+@click.option(
+    "--lang",
+    type=click.Choice(["en", "zh"]),
+    default=locale_language,
+    help="Language of the answer (default: from the locale).",
+)
+@set_option
+@debug_option
+def command(
+    *,
+    files: tuple[str, ...],
+    format_name: str | None,
+    anonymise: bool,
+    out: str | None,
+    as_json: bool,
+    lang: Language,
+    overrides: tuple[str, ...],
+) -> None:
+    """Recognise files by their content and say what they are, what they say, what was ignored.
+
+    \b
+    Examples:
+      artery read nccl-tests.log topo.txt
+      nvidia-smi topo -m | artery read -
+      artery read topo.txt --set chip=h100-sxm -o node.toml
+      artery read job.log --anonymise --json
+
+    -o writes the system that a single file describes, as a file that --on takes; --set changes
+    values of it. Known are the outputs of nvidia-smi, rocm-smi, NCCL and RCCL with their tests,
+    PyTorch, MPI benchmarks, UCX, DCGM, InfiniBand and RoCE tools, Slurm, and more.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    if out is not None and len(files) != 1:
+        raise click.UsageError("-o writes one system: give it one FILE")
+    if overrides and out is None:
+        raise click.UsageError("--set changes the system that -o writes: add -o FILE")
+    if out is not None and anonymise:
+        raise click.UsageError("-o writes no names of hosts: leave out --anonymise")
+    from artery.report.files import write_whole
+
+    if out is not None:
+        from artery.answers.read import system_values
+        from artery.report.read import system_file
+
+        write_whole(out, system_file(system_values(files[0], overrides, format_name), files[0]))
+        return
+    from artery.answers.read import read
+
+    answer = read(*files, format_name=format_name, anonymise=anonymise)
+    if as_json:
+        from artery.report.json import document
+        from artery.report.read import read_payload
+
+        write_whole("-", document("read", read_payload(answer)))
+    else:
+        from artery.report.read import read_drawing
+        from artery.report.terminal import deliver
+
+        deliver(read_drawing(answer, lang), "-")

@@ -1,0 +1,119 @@
+"""Renders what ``read`` found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from artery.answers.read import FileRead, ReadAnswer
+from artery.report.terminal import indented, labelled
+from artery.report.words import Language, Words
+
+_EN = {
+    "warning": "warning",
+    "ignored": "ignored",
+    "missing": "missing",
+    "untested": "this reader never met a real file of that format; check what it says",
+    "line": "line {line}: {why}",
+    "lines": "lines {line} to {last}: {why}",
+    "more": "and {count} more",
+    "system": "system measurement workload trace log jobs state",
+}
+_ZH = {
+    "warning": "警告",
+    "ignored": "已忽略",
+    "missing": "缺少",
+    "untested": "此格式的读取器未经真实文件检验，请核对结果",
+    "line": "第 {line} 行：{why}",
+    "lines": "第 {line} 至 {last} 行：{why}",
+    "more": "另有 {count} 处",
+    "system": "系统 测量 负载 轨迹 日志 作业 状态",
+}
+_WORDS: Mapping[Language, Words] = MappingProxyType(
+    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
+)
+_MOST_IGNORED = 5
+
+
+def read_words(language: Language) -> Words:
+    """Return the words of ``read`` in one language."""
+    return _WORDS[language]
+
+
+def read_payload(answer: ReadAnswer) -> Mapping[str, object]:
+    """Return the keys of ``artery.read/1``."""
+    return {"files": answer.files}
+
+
+def read_drawing(answer: ReadAnswer, language: Language) -> RenderableType:
+    """Return for each file its format, what it says, warnings, and what was ignored."""
+    return Group(*(_file(one, language) for one in answer.files))
+
+
+def _file(one: FileRead, language: Language) -> RenderableType:
+    word = _WORDS[language]
+    title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
+    parts: list[RenderableType] = [Text(line, overflow="fold") for line in one.summary]
+    notes = (*one.warnings, *(() if one.tested else (word["untested"],)))
+    if notes:
+        parts.append(labelled(word["warning"], (Text(note, style="yellow") for note in notes)))
+    missing = one.fields.get("missing_facts")
+    if isinstance(missing, (list, tuple)) and missing:
+        parts.append(labelled(word["missing"], (Text(str(fact)) for fact in missing)))
+    if one.ignored:
+        parts.append(labelled(word["ignored"], _ignored(one, word)))
+    return Group(title, *(indented(part) for part in parts))
+
+
+def _kind(one: FileRead, word: Words) -> str:
+    kinds = dict(zip(_EN["system"].split(), word["system"].split(), strict=True))
+    return kinds[one.kind]
+
+
+def _ignored(one: FileRead, word: Words) -> list[RenderableType]:
+    lines: list[RenderableType] = []
+    for run in one.ignored[:_MOST_IGNORED]:
+        last = run.line + run.count - 1
+        text = word["line"] if run.count == 1 else word["lines"]
+        lines.append(Text(text.format(line=run.line, last=last, why=run.why), style="dim"))
+    left = len(one.ignored) - _MOST_IGNORED
+    if left > 0:
+        lines.append(Text(word["more"].format(count=left), style="dim"))
+    return lines
+
+
+def system_file(values: Mapping[str, Any], origin: str) -> str:
+    """Return the tables ``values`` as a system file of ours (TOML), with its source."""
+    lines = [f"# From {_one_line(origin)}."]
+    plain = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+    lines += [f"{key} = {_toml(value)}" for key, value in plain.items()]
+    for key, table in values.items():
+        if isinstance(table, Mapping):
+            lines += [
+                "",
+                f"[{key}]",
+                *(f"{name} = {_toml(value)}" for name, value in table.items()),
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_toml(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_toml(part) for part in value)
+        return f"[{inner}]"
+    escaped = _one_line(str(value)).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
