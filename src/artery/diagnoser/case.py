@@ -1,0 +1,69 @@
+"""What is known of a case: measured curves, facts, and lines that somebody or something said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Fact = str | float | bool
+"""A whole number is a float here; text is in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One size in bytes and its bus bandwidth in B/s."""
+
+    size: int
+    busbw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Bus bandwidth of one collective by size, sizes rising.
+
+    ``ranks`` and ``nodes`` are ``None`` where nobody said; ``source`` is the file it is from.
+    """
+
+    collective: str | None
+    ranks: int | None
+    nodes: int | None
+    points: tuple[Point, ...]
+    source: str
+
+    @property
+    def last(self) -> Point:
+        """The largest size."""
+        return self.points[-1]
+
+    @property
+    def best(self) -> Point:
+        """The largest bandwidth, wherever it is reached."""
+        return max(self.points, key=lambda point: point.busbw)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line that was read, or what a reader remarked, and the file it is from."""
+
+    text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no number of a file counts: a stable ``reason``, the words, and what would fix it."""
+
+    reason: str
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that is known. ``origins`` says which file each of the ``facts`` is from."""
+
+    curves: tuple[Curve, ...] = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    said: tuple[Said, ...] = ()
+    refusals: tuple[Refusal, ...] = ()

@@ -1,0 +1,139 @@
+"""The rule base of causes, read from ``causes/*.toml``: one table per cause.
+
+::
+
+    [half_the_cards]
+    en = "half of the network cards"          # said after "with"
+    zh = "..."
+    prior = 0.08                              # how common among slow runs; assumed
+    scope = "network"                         # "node", "network" or "any"
+    needs = []                                # facts without which nothing can be said
+    worlds = [{network = 0.5}]                # how the cause changes system and library
+    next = "command to run next"
+    reference = "where this was seen"
+    [[half_the_cards.evidence]]
+    fact = "..."                              # with is, above or below; or says = "regex",
+    odds = 10                                 # or shape = "falling"; factor on the odds
+
+``worlds`` are tables of :data:`artery.diagnoser.rules.World`; several are variants of one cause,
+of which the best counts. A cause without worlds explains by evidence alone.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+
+from artery.catalog.structure import fill
+from artery.diagnoser.case import Case, Fact, Said
+
+World = Mapping[str, Fact]
+"""What a cause changes, each key optional:
+
+``network``, ``above_leaf``, ``node``: share of the bandwidth that is left between nodes, above
+the leaves, inside the node; ``node_cap``: B/s that a node gets out at most; ``transport``: kind of
+network that the library uses instead; ``in_switch = false``: no reduction in NVSwitches;
+``staged``: chips of a node reach each other over PCIe, through host memory if true; ``algorithm``.
+"""
+
+WORLD_KEYS: Final = frozenset(
+    {"network", "above_leaf", "node", "node_cap", "transport", "in_switch", "staged", "algorithm"}
+)
+
+Scope = Literal["node", "network", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A condition, and the factor by which the odds of its cause change if it holds.
+
+    Exactly one of ``fact``, ``says`` and ``shape`` is given. Below one it speaks against.
+    """
+
+    odds: float
+    fact: str | None = None
+    equals: Fact | None = None
+    above: float | None = None
+    below: float | None = None
+    says: str | None = None
+    shape: str | None = None
+
+    def met(self, case: Case, shape: str | None) -> str | None:
+        """Return what meets the condition, as a line of evidence; ``None`` if nothing does."""
+        if self.shape is not None:
+            return f"the curve is {shape}" if shape == self.shape else None
+        if self.says is not None:
+            line = _line(self.says, case.said)
+            return None if line is None else f"{line.source}: {line.text[:160]}"
+        name = self.fact or ""
+        value = case.facts.get(name)
+        if value is None or not self._holds(value):
+            return None
+        return f"{case.origins.get(name, 'facts')}: {name.replace('_', ' ')} = {shown(value)}"
+
+    def _holds(self, value: Fact) -> bool:
+        if self.equals is not None:
+            return value == self.equals
+        if isinstance(value, (str, bool)):
+            return False
+        over = self.above is None or value > self.above
+        return over and (self.below is None or value < self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One entry of the rule base; see the module."""
+
+    key: str
+    en: str
+    zh: str
+    prior: float
+    next: str
+    reference: str
+    scope: Scope = "any"
+    needs: tuple[str, ...] = ()
+    worlds: tuple[World, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    only_with_evidence: bool = False
+
+
+@cache
+def causes() -> tuple[Cause, ...]:
+    """Return the whole rule base, in the order of the files' names and within them."""
+    folder = files("artery.diagnoser").joinpath("causes")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
+    found: list[Cause] = []
+    for name in names:
+        tables = tomllib.loads(folder.joinpath(name).read_text("utf-8"))
+        found += [fill(Cause, {"key": key, **_renamed(table)}) for key, table in tables.items()]
+    return tuple(found)
+
+
+def shown(value: Fact) -> str:
+    """Return a fact as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _renamed(table: Mapping[str, object]) -> dict[str, object]:
+    """Return a cause's table with ``is`` called ``equals``, which Python allows as a name."""
+    rows = table.get("evidence")
+    listed = rows if isinstance(rows, list) else []
+    renamed = [{("equals" if key == "is" else key): row[key] for key in row} for row in listed]
+    return {**table, "evidence": renamed}
+
+
+def _line(pattern: str, said: tuple[Said, ...]) -> Said | None:
+    expression = _compiled(pattern)
+    return next((line for line in said if expression.search(line.text[:2000])), None)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

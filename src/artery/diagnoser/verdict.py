@@ -1,0 +1,119 @@
+"""The verdict: healthy, degraded, faulty, refused or unknown, and everything it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from artery.diagnoser.case import Case, Curve, Refusal
+from artery.diagnoser.rules import Cause, causes
+from artery.diagnoser.shape import Reading, shape_of
+from artery.diagnoser.weigh import Reprice, Weighed, weigh
+
+Verdict = Literal["healthy", "degraded", "faulty", "refused", "unknown"]
+
+HEALTHY: Final = 0.85
+"""Assumed: measured over expected; the model's own spread is a factor of 1.1 to 1.25."""
+
+FAULTY: Final = 0.25
+"""Assumed: below a quarter, something is not slow but broken, or not used at all."""
+
+_LIKELY: Final = 0.05
+"""Assumed: less confidence than one in twenty is shown only as what does not explain it."""
+
+_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A measured curve beside what it should be; ``expected`` and its ends in B/s by size."""
+
+    curve: Curve
+    shape: Reading
+    expected: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @property
+    def ratio(self) -> float:
+        """Measured over expected at the largest size."""
+        return self.curve.last.busbw / self.expected[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A fact that would decide, why, and how to find it."""
+
+    fact: str
+    why: str
+    ask: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The verdict and what it rests on; ``findings`` likeliest first."""
+
+    verdict: Verdict
+    judged: Judged | None
+    curve: Curve | None
+    findings: tuple[Weighed, ...]
+    missing: tuple[Missing, ...]
+    refusals: tuple[Refusal, ...]
+
+
+def judge(
+    case: Case,
+    judged: Judged | None,
+    reprice: Reprice | None,
+    missing: Sequence[Missing] = (),
+) -> Diagnosis:
+    """Return the diagnosis of ``case``.
+
+    ``judged`` is the curve that counts with its expectation, ``None`` if nothing could be
+    expected; ``reprice`` prices that curve in a changed world.
+    """
+    if case.refusals:
+        return Diagnosis("refused", None, None, (), (), case.refusals)
+    if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
+        return Diagnosis("healthy", judged, judged.curve, (), (), ())
+    curve = judged.curve if judged is not None else _slowest(case)
+    shape = None if curve is None else shape_of(curve).shape
+    candidates = [cause for cause in causes() if _applies(cause, case, curve)]
+    weighed = weigh(case, curve if judged else None, shape, reprice, candidates)
+    return Diagnosis(_verdict(judged, shape, weighed), judged, curve, _shown(weighed),
+                     tuple(missing), ())  # fmt: skip
+
+
+def _slowest(case: Case) -> Curve | None:
+    return min(case.curves, key=lambda curve: curve.best.busbw, default=None)
+
+
+def _applies(cause: Cause, case: Case, curve: Curve | None) -> bool:
+    """Whether the cause can touch this case: its scope, and the facts that it needs."""
+    nodes = curve.nodes if curve is not None else case.facts.get("nodes")
+    if cause.scope == "network" and nodes is not None and float(nodes) <= 1:
+        return False
+    if cause.scope == "node" and nodes is not None and float(nodes) > 1:
+        return False
+    return all(name in case.facts for name in cause.needs)
+
+
+def _verdict(judged: Judged | None, shape: str | None, weighed: Sequence[Weighed]) -> Verdict:
+    if judged is not None:
+        broken = judged.ratio < FAULTY or shape == "falling"
+        return "faulty" if broken else "degraded"
+    proven = [one for one in weighed if one.evidence and one.confidence >= 0.5]
+    if shape == "falling" or (proven and proven[0].cause.only_with_evidence):
+        return "faulty"
+    return "unknown"
+
+
+def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
+    """Return the likely causes, then those that were priced and do not fit."""
+    likely = [one for one in weighed if one.confidence >= _LIKELY]
+    refuted = [
+        one for one in weighed if one.confidence < _LIKELY and one.explanation.fits is False
+    ]
+    refuted.sort(key=lambda one: one.explanation.remains or 0.0)
+    return tuple((likely + refuted)[:_SHOWN])

@@ -1,0 +1,128 @@
+"""Causes compete: each that can be said as a changed world re-prices the whole curve.
+
+Bayes on odds: the prior of a cause, times how likely the measured curve is in its world, times
+the factors of the evidence. A curve is off by a factor, so that residuals are of logarithms;
+they are taken as normal with a spread of :data:`TOLERANCE`. "Something else" competes too, so
+that confidence is never shared out among causes that all fit badly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp, log, sqrt
+from typing import Final
+
+from artery.diagnoser.case import Case, Curve
+from artery.diagnoser.rules import Cause, World
+
+Reprice = Callable[[World], Sequence[float] | None]
+"""Bus bandwidth at each size of the curve in a changed world, B/s; ``None`` if that cannot be."""
+
+TOLERANCE: Final = 0.12
+"""Assumed: a factor of 1.13 between a machine and its price is nothing (the spread of the
+library's tables, 1.1 to 1.25 for bandwidth, is of 80 %)."""
+
+FITS: Final = 0.22
+"""Assumed: root mean square of the logarithms, a factor of 1.25, from which on it does not fit."""
+
+UNPRICED: Final = 0.1
+"""Assumed: likelihood of any curve under a cause that says nothing about its numbers."""
+
+ELSE: Final = 0.1
+"""Assumed: prior times likelihood that it is something nobody wrote a rule for."""
+
+_FROM: Final = 4 * 2**20
+"""Bytes. Below, start-up times rule, in which machines differ twofold without any fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a cause makes of the numbers, at the size that counts, in B/s.
+
+    ``predicted`` is the bandwidth in its world, ``remains`` the factor between measured and
+    predicted over the curve (1: none); both ``None`` if it has no world. ``fits`` says whether
+    what remains is small; ``None`` where nothing was priced.
+    """
+
+    fits: bool | None
+    predicted: float | None
+    remains: float | None
+    world: World | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A cause with what speaks for it and against it, and its share of all odds."""
+
+    cause: Cause
+    evidence: tuple[str, ...]
+    against: tuple[str, ...]
+    explanation: Explanation
+    odds: float
+    confidence: float = 0.0
+
+
+def weigh(
+    case: Case,
+    curve: Curve | None,
+    shape: str | None,
+    reprice: Reprice | None,
+    candidates: Sequence[Cause],
+) -> tuple[Weighed, ...]:
+    """Return the candidates, the likeliest first, with confidences that sum to less than one."""
+    found = [_one(cause, case, curve, shape, reprice) for cause in candidates]
+    found = [one for one in found if one.evidence or not one.cause.only_with_evidence]
+    total = ELSE + sum(one.odds for one in found)
+    ranked = sorted(found, key=lambda one: -one.odds)
+    return tuple(
+        Weighed(one.cause, one.evidence, one.against, one.explanation, one.odds, one.odds / total)
+        for one in ranked
+    )
+
+
+def residual(curve: Curve, predicted: Sequence[float]) -> float:
+    """Return the root mean square of log(measured / predicted) over the large sizes."""
+    pairs = [
+        (point.busbw, value)
+        for point, value in zip(curve.points, predicted, strict=True)
+        if point.size >= min(_FROM, curve.last.size) and point.busbw > 0 and value > 0
+    ]
+    if not pairs:
+        return float("inf")
+    return sqrt(sum(log(one / other) ** 2 for one, other in pairs) / len(pairs))
+
+
+def _one(
+    cause: Cause, case: Case, curve: Curve | None, shape: str | None, reprice: Reprice | None
+) -> Weighed:
+    met = [(rule.odds, rule.met(case, shape)) for rule in cause.evidence]
+    holding = [(factor, text) for factor, text in met if text is not None]
+    odds = cause.prior
+    for factor, _ in holding:
+        odds *= factor
+    explanation, likelihood = _explain(cause, curve, reprice)
+    return Weighed(
+        cause,
+        tuple(dict.fromkeys(text for factor, text in holding if factor >= 1)),
+        tuple(dict.fromkeys(text for factor, text in holding if factor < 1)),
+        explanation,
+        odds * likelihood,
+    )
+
+
+def _explain(
+    cause: Cause, curve: Curve | None, reprice: Reprice | None
+) -> tuple[Explanation, float]:
+    """Return what the cause's best world makes of the curve, and how likely it makes it."""
+    if not cause.worlds or curve is None or reprice is None:
+        return Explanation(None, None, None, None), UNPRICED
+    priced = [(world, reprice(world)) for world in cause.worlds]
+    able = [(residual(curve, values), world, values) for world, values in priced if values]
+    if not able:
+        return Explanation(None, None, None, None), UNPRICED
+    left, world, values = min(able, key=lambda one: one[0])
+    best = max(range(len(values)), key=lambda index: curve.points[index].size)
+    explanation = Explanation(left <= FITS, values[best], exp(min(left, 50.0)), world)
+    # A cause of many variants fits more easily: each costs its share (Occam).
+    return explanation, exp(-min((left / TOLERANCE) ** 2 / 2, 700.0)) / sqrt(len(cause.worlds))
