@@ -14,6 +14,7 @@ from typing import Final
 from artery.core.cabling import Cable, Cabling, Device, End
 from artery.errors import InputError, Problem
 from artery.formats.fabric_reading import fabric_reading
+from artery.formats.ibsim_net import ibsim_reading, is_ibsim_net
 from artery.formats.infiniband_rates import LANE, link_rate
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
@@ -116,10 +117,12 @@ def _cable(found: _Found, near: tuple[str, End], port: re.Match[str], number: in
 
 
 def _recognise(text: Text) -> float:
-    return 0.95 if is_ibnetdiscover(text) else 0.0
+    return 0.95 if is_ibnetdiscover(text) or is_ibsim_net(text) else 0.0
 
 
 def _read(text: Text) -> Reading:
+    if not is_ibnetdiscover(text):
+        return ibsim_reading(text)
     return fabric_reading(read_cabling(text))
 
 

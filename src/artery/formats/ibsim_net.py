@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from artery.core.cabling import Cable, Cabling, Device, DeviceKind, End
 from artery.errors import InputError, Problem
 from artery.formats.fabric_reading import fabric_reading
 from artery.formats.passed import runs
-from artery.formats.reading import Format, Reading
+from artery.formats.reading import Reading
 from artery.formats.text import Text
 
 _BLOCK = re.compile(r'\s*(Switch|Hca|Ca)\s+(\d{1,4})\s+"(?![SHR]-[0-9a-fA-F]{1,32}")([^"]{1,200})"')
@@ -59,15 +58,6 @@ def _understood(text: Text) -> tuple[dict[str, Device], list[Cable], list[int]]:
     return devices, list(cables.values()), strange
 
 
-def _recognise(text: Text) -> float:
-    return 0.9 if is_ibsim_net(text) else 0.0
-
-
-def _read(text: Text) -> Reading:
-    ignored = runs(_understood(text)[2], "no block and no port")
-    return fabric_reading(read_cabling(text), ignored)
-
-
-FORMAT: Final = Format(
-    "ibnetdiscover", "system", _recognise, _read, notes=("the dialect of the simulator ibsim",)
-)
+def ibsim_reading(text: Text) -> Reading:
+    """Return the reading of a net file, as one of ``ibnetdiscover``."""
+    return fabric_reading(read_cabling(text), runs(_understood(text)[2], "no block and no port"))

@@ -27,6 +27,7 @@ MODULES: Final[tuple[str, ...]] = (
     "ibnetdiscover",
     "ibstat",
     "imb",
+    "jobtraces",
     "k8s_node",
     "k8s_topology",
     "kineto",
@@ -42,6 +43,7 @@ MODULES: Final[tuple[str, ...]] = (
     "slurm_scontrol",
     "slurm_sinfo",
     "torch_watchdog",
+    "torchrun",
     "ucx_perftest",
 )
 """Modules of this room that hold formats, in alphabetical order."""

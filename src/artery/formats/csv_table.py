@@ -1,0 +1,47 @@
+"""CSV with a header, read into rows by column name, cut rows noted."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterator
+from io import StringIO
+
+from artery.errors import InputError, Problem
+from artery.formats.text import Text
+
+
+def header_of(text: Text) -> list[str]:
+    """Return the column names on the first line that says something, in lower case."""
+    first = next((line for line in text.head.split("\n")[:50] if line.strip()), "")
+    return [name.strip().strip('"').casefold() for name in first.split(",")]
+
+
+def has_columns(text: Text, *needed: str) -> bool:
+    """Whether the header has all of ``needed``."""
+    return set(needed) <= set(header_of(text))
+
+
+def rows_of(text: Text, strange: list[int]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line numbers and rows; the numbers of rows of another length go to ``strange``.
+
+    Raises ``InputError`` for what is no CSV.
+    """
+    names: Collection[str] = ()
+    reader = csv.reader(StringIO(text.content))
+    try:
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not names:
+                names = [name.strip().casefold() for name in cells]
+            elif len(cells) != len(names):
+                strange.append(reader.line_num)
+            else:
+                yield reader.line_num, dict(zip(names, map(str.strip, cells), strict=True))
+    except csv.Error as error:
+        raise InputError(
+            Problem(
+                file=text.path, line=reader.line_num, found=str(error), rule="must be CSV",
+                fix="mend the line",
+            )
+        ) from None  # fmt: skip
