@@ -26,7 +26,7 @@ MOST_FINISHES: Final = 4096
 def simulate(
     collective: str,
     on: str,
-    **options: Any,
+    **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
 ) -> SimulateAnswer:
     """Return how long ``collective`` takes on system ``on`` when it is played on the network.
 

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "explain": "Any number of a plan opened up: formula, inputs, source.",
     "scale": "The same job on more and more chips: what breaks, and where.",
     "expect": "What a collective should give, by size, in nccl-tests' columns.",
+    "simulate": "A collective played on a network: collisions, failures, the hottest links.",
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
     "catalog": "The chips, links, systems and models that are known, with sources.",

@@ -14,8 +14,8 @@ from artery.simulator.simulate import Simulation
 
 Floats = NDArray[np.float64]
 
-MOST_REPLAYED = 400_000
-"""Messages up to which a run is played again to see what relief gains."""
+MOST_REPLAYED = 1_000_000
+"""Events up to which a run is played again, some ten times, to see what relief gains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def busy_seconds(simulation: Simulation) -> Floats:
 
 
 def _gain(simulation: Simulation, links: NDArray[np.int64]) -> float | None:
-    if simulation.chosen.engine != "coupled" and simulation.chosen.count > MOST_REPLAYED:
+    if simulation.events > MOST_REPLAYED:
         return None
     rate = simulation.network.rate
     doubled = rate.copy()

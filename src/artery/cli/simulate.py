@@ -1,0 +1,101 @@
+"""``artery simulate``: a collective played on a system's network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from artery.cli.options import set_option, shared_options, system_option
+from artery.report.words import Language
+
+_FLAGS = (
+    click.option("--size", default="1G", show_default=True, metavar="SIZE",
+                 help="Bytes, as nccl-tests counts them; K M G binary."),
+    click.option("--algorithm", default="auto", show_default=True, metavar="auto|best|NAME",
+                 help="What the library would choose, the fastest that can be played, or a name."),
+    click.option("--routing", type=click.Choice(["ecmp", "adaptive", "spray", "static"]),
+                 default="ecmp", show_default=True, help="How packets choose among equal paths."),
+    click.option("--queue-pairs", type=click.IntRange(1, 64), default=1, show_default=True,
+                 metavar="N", help="Paths hashed per pair of ranks."),
+    click.option("--placement", default="packed", show_default=True,
+                 metavar="packed|interleaved|random|FILE", help="Which rank sits on which chip."),
+    click.option("--transport", metavar="NAME",
+                 help="infiniband, roce, roce-dcqcn, efa, tcp (default: the system's)."),
+    click.option("--fail-links", metavar="1%|LINKS",
+                 help="A share of links between switches, or names: 'leaf 3 -> spine 5'."),
+    click.option("--fail-switches", type=click.IntRange(0), default=0, metavar="N",
+                 help="Switches that are down, drawn above the leaves."),
+    click.option("--fail-at", metavar="TIME", help="They fail during the run, after TIME."),
+    click.option("--background", multiple=True, metavar="SPEC",
+                 help="Others on the network: 30%, or a job, alltoall:1G:64-127. Repeatable."),
+    click.option("--matrix", metavar="FILE",
+                 help="CSV: what each rank of an all-to-all sends to each."),
+    click.option("--slow", multiple=True, metavar="RANK=2x|RANK=5ms",
+                 help="A rank whose links are slower, or that begins later. Repeatable."),
+    click.option("--store-and-forward", is_flag=True, help="Switches without cut-through."),
+    click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True,
+                 metavar="N", help="Draws hashes and failures."),
+    click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True,
+                 metavar="K", help="Runs K draws and says the range."),
+    click.option("--engine", type=click.Choice(["auto", "coupled", "messages", "fluid"]),
+                 default="auto", show_default=True, help="How it is played."),
+    click.option("--links", type=click.IntRange(0, 10_000), default=10, show_default=True,
+                 metavar="N", help="Hottest links to show."),
+    click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27."),
+)  # fmt: skip
+
+
+def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
+    for flag in reversed(_FLAGS):
+        command = flag(command)
+    return command
+
+
+@click.command("simulate")
+@click.argument("collective", metavar="COLLECTIVE")
+@system_option
+@_flags
+@click.option("--map", "map_file", metavar="FILE", help="Write the load of every link (CSV, JSON).")
+@click.option("--trace", "trace_file", metavar="FILE", help="Write a timeline for Perfetto.")
+@set_option
+@shared_options
+def command(
+    *,
+    collective: str,
+    on: str,
+    map_file: str | None,
+    trace_file: str | None,
+    as_json: bool,
+    lang: Language,
+    out: str,
+    **options: Any,  # noqa: ANN401 - click's
+) -> None:
+    """Play a collective on a system's network, link by link.
+
+    \b
+    Examples:
+      artery simulate all_reduce --on dgx-h100:64
+      artery simulate all_reduce --on rail-clos-h100:8192 --fail-links 1%
+      artery simulate alltoall --on dgx-h100:64 --size 64M --map links.csv
+      artery simulate all_reduce --on dgx-h100:16 --slow 3=2x --seeds 20
+
+    Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
+    The time is the network's, simulated, and what the communication library takes to start.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.simulate import simulate
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.simulate import TABLE_WIDTH, simulate_drawing, simulate_payload
+    from artery.report.simulate_files import link_map, message_trace
+    from artery.report.terminal import deliver
+
+    answer = simulate(collective, on, **options)
+    if map_file is not None:
+        write_whole(map_file, link_map(answer, as_json=map_file.endswith(".json")))
+    if trace_file is not None:
+        write_whole(trace_file, message_trace(answer))
+    if as_json:
+        write_whole(out, document("simulate", simulate_payload(answer)))
+    else:
+        deliver(simulate_drawing(answer, lang), out, least=TABLE_WIDTH)

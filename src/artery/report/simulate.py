@@ -1,0 +1,216 @@
+"""Renders what ``simulate`` found: on the terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery import units
+from artery.answers.simulate_result import SimulateAnswer
+from artery.report.simulate_words import simulate_words
+from artery.report.terminal import commands, indented
+from artery.report.words import Language
+
+_WORTH_SAYING = 0.02
+"""Assumed: less than 2 % is within what the engines err."""
+
+TABLE_WIDTH = 100
+"""Cells that the table of links takes; it is never cut."""
+
+Words = Mapping[str, str]
+
+
+def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
+    """Return the keys of ``artery.simulate/1``."""
+    closed = answer.closed
+    return {
+        "collective": answer.collective,
+        "system": answer.system.name,
+        "request": answer.request,
+        "ranks": answer.ranks,
+        "size_bytes": answer.size,
+        "algorithm": answer.algorithm,
+        "protocol": answer.protocol,
+        "library": {"name": answer.library, "version": answer.version},
+        "time_s": answer.seconds,
+        "network_s": answer.network,
+        "startup_s": answer.startup,
+        "busbw_bytes_per_s": answer.busbw,
+        "range": {
+            "low_s": answer.low,
+            "median_s": answer.median,
+            "high_s": answer.high,
+            "seeds": answer.seeds,
+        },
+        "engine": answer.engine,
+        "engine_reason": answer.why,
+        "engine_error": answer.error,
+        "flows": answer.flows,
+        "events": answer.events,
+        "finish_s": answer.finish,
+        "links": [
+            {
+                "link": link.link,
+                "name": link.name,
+                "class": link.kind,
+                "carried_bytes": link.carried,
+                "busy_s": link.busy,
+                "load": link.load,
+                "crossers": link.crossers,
+                "pairs": link.pairs,
+                "gain_if_doubled": link.gain,
+            }
+            for link in answer.links
+        ],
+        "relief": [{"class": one.kind, "gain": one.gain} for one in answer.reliefs],
+        "closed_form": None
+        if closed is None
+        else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
+        "jobs": [{"name": one.name, "time_s": one.seconds} for one in answer.others],
+        "tried": [
+            {"algorithm": one.algorithm, "time_s": one.seconds, "reason": one.reason}
+            for one in answer.tried
+        ],
+        "notes": answer.notes,
+        "warnings": answer.warnings,
+    }
+
+
+def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableType:
+    """Return the time, the closed form beside it, the links, and what would help."""
+    word = simulate_words(language)
+    title = word["title"].format(
+        collective=answer.collective,
+        size=units.show_bytes(answer.size),
+        system=answer.system.name,
+        ranks=f"{answer.ranks:,}",
+        algorithm=answer.algorithm,
+        routing=answer.request["routing"],
+    )
+    parts: list[RenderableType] = [Text(title, style="bold"), Text("")]
+    parts.append(_facts(answer, word))
+    if answer.links:
+        parts += [Text(""), Text(word["links"], style="bold"), indented(_links(answer, word))]
+    parts += [Text("")]
+    parts += [Text(f"# {word[note].format(error=units.show_percent(answer.error))}")
+              for note in answer.notes]  # fmt: skip
+    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts.append(commands(word["next"], _next(answer)))
+    return Group(*parts)
+
+
+def _facts(answer: SimulateAnswer, word: Words) -> Table:
+    """Return labels with their lines, all labels in one column."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for label, lines in _lines(answer, word):
+        for number, line in enumerate(lines):
+            table.add_row(label if number == 0 else "", line)
+    return table
+
+
+def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]]]:
+    """Yield labels with their lines."""
+    time = units.show_time(answer.seconds)
+    made = "network" if answer.protocol else "network_only"
+    network = word[made].format(
+        network=units.show_time(answer.network),
+        startup=units.show_time(answer.startup),
+        library=answer.library,
+        version=answer.version,
+        protocol=answer.protocol,
+    )
+    yield word["time"], [f"{time}   {word['busbw']} {answer.busbw / 1e9:.1f} GB/s", network]
+    yield "", [_range(answer, word)]
+    yield word["closed"], [_against_closed(answer, word)]
+    engine = f"{word['engine_' + answer.engine]}: {word['why_' + answer.why]}"
+    yield (
+        word["engine"],
+        [
+            engine,
+            word["flows"].format(flows=f"{answer.flows:,}", events=f"{answer.events:,}"),
+        ],
+    )
+    if answer.finish:
+        last = max(range(len(answer.finish)), key=answer.finish.__getitem__)
+        yield "", [word["finish"].format(
+            first=units.show_time(min(answer.finish)),
+            last=units.show_time(answer.finish[last]), rank=last)]  # fmt: skip
+    if answer.reliefs:
+        yield word["relief"], _reliefs(answer, word)
+    if answer.others:
+        yield word["others"], [f"{one.name}: {units.show_time(one.seconds)}"
+                               for one in answer.others]  # fmt: skip
+    if answer.tried:
+        yield word["tried"], [
+            f"{one.algorithm}: " + (
+                word["cannot"].format(reason=one.reason)
+                if one.seconds is None else units.show_time(one.seconds)
+            )
+            for one in answer.tried
+        ]  # fmt: skip
+
+
+def _range(answer: SimulateAnswer, word: Words) -> str:
+    if answer.seeds > 1:
+        return word["seeds"].format(
+            seeds=answer.seeds,
+            low=units.show_time(answer.low),
+            median=units.show_time(answer.median),
+            high=units.show_time(answer.high),
+        )
+    return word["band"].format(error=units.show_percent(answer.error))
+
+
+def _against_closed(answer: SimulateAnswer, word: Words) -> str:
+    if answer.closed is None or not answer.closed.seconds:
+        return word["no_closed"].format(algorithm=answer.algorithm)
+    seconds = units.show_time(answer.closed.seconds)
+    ratio = answer.seconds / answer.closed.seconds
+    if abs(ratio - 1) < _WORTH_SAYING:
+        return word["gap_same"].format(seconds=seconds)
+    which, factor = ("slower", ratio) if ratio > 1 else ("faster", 1 / ratio)
+    return word["gap"].format(seconds=seconds, gap=word[which].format(factor=f"{factor:.2f}"))
+
+
+def _reliefs(answer: SimulateAnswer, word: Words) -> list[str]:
+    helping = [one for one in answer.reliefs if one.gain > 1 + _WORTH_SAYING]
+    if not helping:
+        return [word["nothing_helps"]]
+    return [word["relief_line"].format(kind=one.kind, gain=f"{one.gain:.2f}") for one in helping]
+
+
+def _links(answer: SimulateAnswer, word: Words) -> Table:
+    """Return the hottest links."""
+    table = Table.grid(padding=(0, 2))
+    for justify in ("left", "left", "right", "right", "right", "left", "right"):
+        table.add_column(justify=justify, no_wrap=True)
+    names = ("link", "class", "load", "carried", "pairs", "crossed", "doubled")
+    table.add_row(*(word[name] for name in names), style="dim")
+    for link in answer.links:
+        table.add_row(
+            link.name,
+            link.kind,
+            units.show_percent(link.load),
+            units.show_bytes(link.carried),
+            str(link.crossers),
+            ", ".join(f"{one}->{other}" for one, other in link.pairs[:3]),
+            "" if link.gain is None else f"{link.gain:.2f}x",
+        )
+    return table
+
+
+def _next(answer: SimulateAnswer) -> Iterable[str]:
+    """Yield what to type next."""
+    name = answer.system.name
+    spec = name if ":" in name else f"{name}:{answer.system.chips}"
+    size = f"--size {answer.size}"
+    if answer.request["algorithm"] != "best":
+        yield f"artery simulate {answer.collective} --on {spec} {size} --algorithm best"
+    if answer.request["routing"] == "ecmp":
+        yield f"artery simulate {answer.collective} --on {spec} {size} --routing spray"
+    yield f"artery expect {answer.collective} --on {spec} {size}"

@@ -1,0 +1,115 @@
+"""The files of ``simulate``: the load of every link, and a timeline for Perfetto.
+
+The map is CSV, or JSON where the file's name ends so. The timeline is Chrome's Trace Event Format
+with one process per chip, one event per message from when it could start to when it had left.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from typing import Any, Final
+
+import numpy as np
+
+from artery.answers.simulate_result import SimulateAnswer
+from artery.errors import InputError, Problem
+from artery.simulator.loads import busy_seconds, vertex
+from artery.simulator.simulate import MOST_TIMES, Messages
+
+COLUMNS: Final = (
+    "link", "from", "to", "class", "up", "rate_bytes_per_s", "carried_bytes", "busy_s", "load",
+)  # fmt: skip
+
+_MICROSECONDS: Final = 1e6
+"""Picoseconds in one."""
+
+
+def link_map(answer: SimulateAnswer, *, as_json: bool) -> str:
+    """Return every link that carried bytes or was down, hottest first, as CSV or JSON."""
+    run = answer.simulation
+    wires = run.network
+    ends, busy = wires.edges(), busy_seconds(run)
+    seen = np.flatnonzero((run.carried > 0) | ~wires.up)
+    order = seen[np.argsort(-busy[seen], kind="stable")]
+    rows = [
+        (
+            link,
+            vertex(wires.groups, int(ends.source[link])),
+            vertex(wires.groups, int(ends.target[link])),
+            wires.links[int(wires.kind[link])].name,
+            bool(wires.up[link]),
+            int(wires.rate[link]),
+            int(run.carried[link]),
+            float(busy[link]),
+            float(busy[link] / run.seconds) if run.seconds else 0.0,
+        )
+        for link in order.tolist()
+    ]
+    if as_json:
+        return json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=1)
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def message_trace(answer: SimulateAnswer) -> str:
+    """Return the timeline of all messages as JSON text.
+
+    Raises ``InputError`` if the messages were not played one by one, or are too many.
+    """
+    kept = answer.simulation.messages
+    if kept is None:
+        found = f"{answer.flows:,} messages, {answer.engine} engine"
+        rule = f"a timeline has at most {MOST_TIMES:,} messages, played one by one"
+        fix = "--engine messages, fewer chips, or --map for the load of the links"
+        raise InputError(Problem(field="trace", found=found, rule=rule, fix=fix))
+    document = {
+        "displayTimeUnit": "ns",
+        "otherData": {
+            "collective": answer.collective,
+            "system": answer.system.name,
+            "algorithm": answer.algorithm,
+            "source": "artery, simulated",
+        },
+        "traceEvents": [*_names(kept), *_events(kept)],
+    }
+    return json.dumps(document, separators=(",", ":"))
+
+
+def _names(kept: Messages) -> list[dict[str, Any]]:
+    chips = np.unique(kept.source).tolist()
+    return [
+        {
+            "ph": "M", "name": "process_name", "pid": chip + 1, "tid": 0, "ts": 0,
+            "args": {"name": "switch" if chip < 0 else f"chip {chip}"},
+        }
+        for chip in chips
+    ]  # fmt: skip
+
+
+def _end(target: int) -> str:
+    return f"to chip {target}" if target >= 0 else "to switch"
+
+
+def _events(kept: Messages) -> list[dict[str, Any]]:
+    columns = (kept.job, kept.step, kept.source, kept.target, kept.size, kept.opened, kept.sent,
+               kept.delivered)  # fmt: skip
+    found = []
+    for job, step, source, target, size, start, sent, there in zip(
+        *(column.tolist() for column in columns), strict=True
+    ):
+        if sent < 0:
+            continue
+        found.append(
+            {
+                "ph": "X", "cat": "send", "name": _end(target),
+                "pid": source + 1, "tid": job,
+                "ts": start / _MICROSECONDS, "dur": (sent - start) / _MICROSECONDS,
+                "args": {"step": step, "bytes": size, "delivered_us": there / _MICROSECONDS},
+            }
+        )  # fmt: skip
+    return found
