@@ -14,8 +14,8 @@ MEANINGS: Final = (
     (r"rp_cnp_ignored", "ecn", "congestion notifications were ignored: DCQCN is off on this card"),
     (r"out_of_sequence|packet_seq_err|implied_nak_seq_err", "sequence",
      "packets came out of order or were lost: loss, or paths that reorder"),
-    (r"local_ack_timeout_err|roce_adp_retrans(?:_to)?|req_transport_retries_exceeded"
-     r"|roce_slow_restart\w*|retry_exceeded", "retransmit",
+    ((r"local_ack_timeout_err|roce_adp_retrans(?:_to)?|req_transport_retries_exceeded"
+      r"|roce_slow_restart\w*|retry_exceeded"), "retransmit",
      "packets were sent again: loss in the network"),
     (r"rnr_nak_retry_err|out_of_buffer|rx_out_of_buffer", "receiver",
      "the receiver had no buffer ready: the host is too slow"),
@@ -24,9 +24,9 @@ MEANINGS: Final = (
     (r"rx_crc_errors_phy|rx_symbol_err_phy|rx_fcs_errors|rx_pcs_symbol_err_phy|rx_crc_errors",
      "cable", "bit errors on the wire: cable, optic or dirt"),
     (r"link_down_events_phy|link_down_events", "cable", "the link went down"),
-    (r"SymbolErrorCounter|LinkErrorRecoveryCounter|PortRcvErrors|LocalLinkIntegrityErrors"
-     r"|PortRcvRemotePhysicalErrors|PortBufferOverrunErrors|ExcessiveBufferOverrunErrors", "cable",
-     "bit errors on the wire: cable, optic or dirt"),
+    ((r"SymbolErrorCounter|LinkErrorRecoveryCounter|PortRcvErrors|LocalLinkIntegrityErrors"
+      r"|PortRcvRemotePhysicalErrors|PortBufferOverrunErrors|ExcessiveBufferOverrunErrors"),
+     "cable", "bit errors on the wire: cable, optic or dirt"),
     (r"LinkDownedCounter", "cable", "the link went down"),
     (r"PortXmitWait", "congestion", "data waited for credits: congestion further on"),
     (r"PortXmitDiscards|PortRcvSwitchRelayErrors|VL15Dropped|PortRcvConstraintErrors", "drop",

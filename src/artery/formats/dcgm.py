@@ -22,7 +22,8 @@ _MODEL: Final = re.compile(r'modelName="([^"]{1,80})"')
 _DMON: Final = re.compile(r"#\s{0,4}(?:Entity|Id)\s+((?:[A-Z][A-Z0-9]{1,9}\s*){1,40})$")
 _ROW: Final = re.compile(r"\s{0,4}GPU (\d{1,4})\s+((?:\S{1,20}\s*){1,40})$")
 _TEST: Final = re.compile(
-    r"\|\s{0,4}([A-Z][\w ./-]{2,40}?)\s{1,40}\|\s{0,4}(Pass|Fail|Skip|Warn)(?: - (\w{1,10}))?[^|]{0,80}\|"
+    r"\|\s{0,4}([A-Z][\w ./-]{2,40}?)\s{1,40}\|\s{0,4}(Pass|Fail|Skip|Warn)(?: - (\w{1,10}))?"
+    r"[^|]{0,80}\|"
 )
 _NUMBER: Final = re.compile(r"-?\d{1,20}(?:\.\d{1,9})?")
 
@@ -59,7 +60,7 @@ def _read(text: Text) -> Reading:
         if metric := _METRIC.match(part + " "):
             gpu = _GPU.search(metric[2])
             gpus.setdefault(gpu[1] if gpu else "?", {})[metric[1]] = float(metric[3])
-            models |= dict.fromkeys(_MODEL.findall(metric[2]))
+            models.update(dict.fromkeys(_MODEL.findall(metric[2])))
         elif header := _DMON.match(part):
             columns = header[1].split()
         elif columns and (row := _ROW.match(part)):
@@ -76,7 +77,8 @@ def _read(text: Text) -> Reading:
         raise InputError(
             Problem(file=text.path, found="nothing of it", rule=rule, fix="send it whole")
         )
-    fields = {"gpus": gpus, "gpu_count": len(gpus), "models": list(models), "tests": tests,
+    fields: dict[str, Any] = {"gpus": gpus, "gpu_count": len(gpus), "models": list(models),
+              "tests": tests,
               "failed_tests": [one["test"] for one in tests if one["result"] == "Fail"],
               "faults": list(_faults(gpus))}  # fmt: skip
     warnings = [f"GPU {one['gpu']}: {one['meaning']}, {one['value']:g}" for one in fields["faults"]]

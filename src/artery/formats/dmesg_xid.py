@@ -70,14 +70,17 @@ def _read(text: Text) -> Reading:
             code = int(found[2])
             said, whose = MEANINGS.get(code, ("not in the table", "unknown"))
             events.append({"line": number, "gpu": found[1].lower(), "xid": code, "meaning": said,
-                           "whose": whose, "text": (found[3] or "")[:200], "uptime_s": at})  # fmt: skip
+                           "whose": whose, "text": (found[3] or "")[:200],
+                           "uptime_s": at})  # fmt: skip
         elif switch is not None:
             events.append({"line": number, "gpu": switch[1].lower(), "xid": int(switch[2]),
                            "meaning": "NVSwitch error", "whose": "link", "text": "",
                            "uptime_s": at})  # fmt: skip
     if not events:
         rule = "the driver prints NVRM: Xid (PCI:...): number"
-        raise InputError(Problem(file=text.path, found="no Xid", rule=rule, fix="dmesg -T | grep Xid"))
+        raise InputError(
+            Problem(file=text.path, found="no Xid", rule=rule, fix="dmesg -T | grep Xid")
+        )
     fields = {
         "events": events[:10_000],
         "count": len(events),
@@ -95,7 +98,8 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     for code, count in list(fields["by_xid"].items())[:3]:
         meaning = next(one["meaning"] for one in fields["events"] if str(one["xid"]) == code)
         yield f"Xid {code}, {count} times: {meaning}"
-    yield f"first: line {fields['first']['line']}, GPU {fields['first']['gpu']}, Xid {fields['first']['xid']}"
+    first = fields["first"]
+    yield f"first: line {first['line']}, GPU {first['gpu']}, Xid {first['xid']}"
 
 
 def _warnings(events: list[dict[str, Any]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Ignored, Reading
@@ -81,12 +81,14 @@ def _number(one: dict[str, Any]) -> int | None:
     return None
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15
 
 
 def _fields(ranks: list[dict[str, Any]]) -> dict[str, Any]:
-    done = {one["rank"]: one["last_completed"] for one in ranks if one["last_completed"] is not None}
+    done = {
+        one["rank"]: one["last_completed"] for one in ranks if one["last_completed"] is not None
+    }
     least, most = min(done.values(), default=None), max(done.values(), default=None)
     stuck = [rank for rank, last in done.items() if least != most and last == least]
     return {

@@ -15,7 +15,9 @@ MOST_DEVICES: Final = 256
 TOPOLOGY: Final = re.compile(r"NV\d{1,2}|PIX|PXB|PHB|NODE|SYS|SOC|PIXN?|XGMI|PCIE")
 STATUS: Final = re.compile(r"OK|CNS|GNS|TNS|NS|DR|U")
 _CELL: Final = re.compile(rf"X|N/A|{TOPOLOGY.pattern}|{STATUS.pattern}|\d{{1,4}}")
-_DEVICE: Final = re.compile(r"(?:GPU|NIC)\d{1,3}|(?=[a-z])(?:mlx|hfi|bnxt|irdma|roce|ib|efa|cxi|eth)[\w.-]{0,40}")
+_DEVICE: Final = re.compile(
+    r"(?:GPU|NIC)\d{1,3}|(?=[a-z])(?:mlx|hfi|bnxt|irdma|roce|ib|efa|cxi|eth)[\w.-]{0,40}"
+)
 _TAIL: Final = ("CPU", "NUMA", "GPU")
 _COLUMNS: Final = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 

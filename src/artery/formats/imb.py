@@ -56,8 +56,11 @@ def _read(text: Text) -> Reading:
     title = _TITLE.search(text.content)
     first = blocks[0]
     fields = {**first, "version": title[1] if title else None, "blocks": blocks,
-              "noisy_sizes": _noisy(first["rows"]), "spikes": spikes(first["rows"], _best(first))}  # fmt: skip
-    trees = tuple(measured(one["benchmark"], one["rows"], text.path, one["ranks"]) for one in blocks)
+              "noisy_sizes": _noisy(first["rows"]),
+              "spikes": spikes(first["rows"], _best(first))}  # fmt: skip
+    trees = tuple(
+        measured(one["benchmark"], one["rows"], text.path, one["ranks"]) for one in blocks
+    )
     summary, warnings = tuple(_summary(blocks)), tuple(_warnings(blocks))
     ignored = passed_over(text, used, re.compile(r"\s*#"))
     return Reading("imb", "measurement", summary, fields, warnings, ignored, None, trees)
@@ -89,7 +92,9 @@ def _summary(blocks: list[dict[str, Any]]) -> Iterator[str]:
     for block in blocks[:5]:
         last = block["rows"][-1]
         time = last.get(_best(block))
-        said = "" if time is None else f"; {last['size_bytes']} bytes take {time * 1e6:.2f} us at best"
+        said = (
+            "" if time is None else f"; {last['size_bytes']} bytes take {time * 1e6:.2f} us at best"
+        )
         yield f"IMB {block['benchmark']}, {block['ranks']} ranks, {len(block['rows'])} sizes{said}"
 
 

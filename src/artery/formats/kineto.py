@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeGuard
 
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
@@ -34,9 +34,13 @@ _NAMES: Final = 20_000
 class _Events:
     """What was gathered: start and end in us of kernels by kind, and counts."""
 
-    compute: tuple[array[float], array[float]] = field(default_factory=lambda: (array("d"), array("d")))
-    talk: tuple[array[float], array[float]] = field(default_factory=lambda: (array("d"), array("d")))
-    time: Counter[str] = field(default_factory=Counter)
+    compute: tuple[array[float], array[float]] = field(
+        default_factory=lambda: (array("d"), array("d"))
+    )
+    talk: tuple[array[float], array[float]] = field(
+        default_factory=lambda: (array("d"), array("d"))
+    )
+    time: dict[str, float] = field(default_factory=dict)
     count: Counter[str] = field(default_factory=Counter)
     categories: Counter[str] = field(default_factory=Counter)
     annotations: Counter[str] = field(default_factory=Counter)
@@ -71,7 +75,7 @@ def _stream(path: str, progress: Progress | None) -> Reading:
 
 def _gather(stream: BinaryIO, progress: Progress | None) -> _Events:
     """Return what the trace in ``stream`` holds; reading stops where it breaks."""
-    import ijson
+    import ijson  # type: ignore[import-untyped]
 
     events = _Events()
     inbox: list[Any] = ijson.sendable_list()
@@ -125,7 +129,7 @@ def _take(event: object, events: _Events) -> None:
         kind[1].append(start - events.origin + length)
         key = name[:120] if name[:120] in events.count or len(events.count) < _NAMES else "others"
         events.count[key] += 1
-        events.time[key] += length
+        events.time[key] = events.time.get(key, 0.0) + length
     elif category in _COPIES:
         events.copies += 1
     elif category in ("user_annotation", "cpu_op", "operator"):
@@ -135,7 +139,7 @@ def _take(event: object, events: _Events) -> None:
             events.annotations[name[:60]] += 1
 
 
-def _is_time(value: object) -> bool:
+def _is_time(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18
 
 
@@ -157,7 +161,8 @@ def _fields(events: _Events) -> dict[str, Any]:
     times = _times(events)
     about = events.distributed
     groups = about.get("pg_config")
-    named = [(name, time) for name, time in events.time.most_common() if _COMMUNICATES.search(name)]
+    longest = sorted(events.time.items(), key=lambda one: -one[1])
+    named = [(name, time) for name, time in longest if _COMMUNICATES.search(name)]
     return {
         "events": sum(events.categories.values()),
         "categories": dict(events.categories.most_common(40)),
@@ -170,7 +175,7 @@ def _fields(events: _Events) -> dict[str, Any]:
         ],
         "top_kernels": [
             {"name": name, "count": events.count[name], "time_s": time * 1e-6}
-            for name, time in events.time.most_common(10)
+            for name, time in longest[:10]
         ],
         "annotated_collectives": dict(events.annotations.most_common(50)),
         "steps": {str(number): length for number, length in sorted(events.steps.items())[:1000]},
@@ -221,7 +226,9 @@ def _measurement(path: str, fields: dict[str, Any]) -> Measurement:
         term("exposed_communication", "exposed_communication_s"),
         Term("idle", "s", idle, idle, idle, source=path),
     )
-    conditions = {key: str(fields[key]) for key in ("rank", "world_size") if fields[key] is not None}
+    conditions = {
+        key: str(fields[key]) for key in ("rank", "world_size") if fields[key] is not None
+    }
     return Measurement(Term("span", "s", span, span, span, "sum", source=path, children=parts),
                        path, conditions)  # fmt: skip
 
@@ -231,7 +238,9 @@ def _short(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value < 10**9 else None
+    return (
+        value if isinstance(value, int) and not isinstance(value, bool) and value < 10**9 else None
+    )
 
 
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
@@ -241,7 +250,8 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     if not fields["kernels"]:
         return
     ms: Callable[[str], str] = lambda key: f"{fields[key] * 1e3:.4g} ms"  # noqa: E731
-    yield f"span {ms('span_s')}: busy {ms('busy_s')}, idle {100 * (fields['idle_fraction'] or 0):.1f} %"
+    idle = 100 * (fields["idle_fraction"] or 0)
+    yield f"span {ms('span_s')}: busy {ms('busy_s')}, idle {idle:.1f} %"
     yield (f"compute {ms('compute_s')}, communication {ms('communication_s')}, of which exposed "
            f"{ms('exposed_communication_s')}")  # fmt: skip
     if fields["collectives"]:

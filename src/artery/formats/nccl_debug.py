@@ -30,8 +30,12 @@ _VIA: Final = re.compile(
     r"Channel (\d{1,3})(?:/\d{1,3})? : (\d{1,7})\[\w{1,16}\] -> (\d{1,7})\[\w{1,16}\]"
     r"(?: \[(send|receive)\])? via (\S{1,60}(?: pointer)?)"
 )
-_OLD_VIA: Final = re.compile(r"(?:via|:) (NET/[\w]{1,20}/\d{1,3}(?:/GDRDMA)?)(?: \[(?:send|receive)\])?")
-_RING: Final = re.compile(r"Channel (\d{1,3})(?:/(\d{1,3}))? :\s+((?:\d{1,7}\s+){1,4000}\d{1,7})\s*$")
+_OLD_VIA: Final = re.compile(
+    r"(?:via|:) (NET/[\w]{1,20}/\d{1,3}(?:/GDRDMA)?)(?: \[(?:send|receive)\])?"
+)
+_RING: Final = re.compile(
+    r"Channel (\d{1,3})(?:/(\d{1,3}))? :\s+((?:\d{1,7}\s+){1,4000}\d{1,7})\s*$"
+)
 _TREES: Final = re.compile(r"\[(\d{1,3})\] (-?\d+(?:/-?\d+){0,2})->(\d+)->(-?\d+)")
 _COMM: Final = re.compile(
     r"comm \S{1,40} rank (\d{1,7}) n[rR]anks (\d{1,7})(?: nNodes (\d{1,6}))?"
@@ -42,7 +46,9 @@ _CHANNELS: Final = re.compile(
     r"(\d{1,3}) coll channels, (?:(\d{1,3}) collnet channels, )?(?:(\d{1,3}) nvls channels, )?"
     r"(\d{1,4}) p2p channels"
 )
-_ENVIRONMENT: Final = re.compile(r"\b(N?R?CCL_[A-Z0-9_]{2,60}) set (?:by environment )?to (.{1,120}?)\.?$")
+_ENVIRONMENT: Final = re.compile(
+    r"\b(N?R?CCL_[A-Z0-9_]{2,60}) set (?:by environment )?to (.{1,120}?)\.?$"
+)
 _NETWORK: Final = re.compile(r"Using (?:internal )?[nN]etwork (.{1,60}?)\s*$")
 _PLUGIN: Final = re.compile(r"(?:Loaded net plugin|Plugin name set by env to|using) (\S{1,60})")
 
@@ -164,7 +170,9 @@ def _communicator(said: str, log: _Log) -> bool:
         return True
     if counts := _CHANNELS.search(said):
         names = ("collective", "collnet", "nvls", "p2p")
-        log.channels |= {name: int(one) for name, one in zip(names, counts.groups(), strict=True) if one}
+        log.channels |= {
+            name: int(one) for name, one in zip(names, counts.groups(), strict=True) if one
+        }
         return True
     return False
 
@@ -272,10 +280,27 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
         yield f"the machine as NCCL sees it: at most {one['max_bytes_per_s'] / 1e9:g} GB/s"
     if fields["paths"]:
         slow = min(fields["paths"], key=lambda path: path["bytes_per_s"])
-        yield f"slowest path {slow['from']} to {slow['to']}: {slow['bytes_per_s'] / 1e9:g} GB/s, {slow['type']}"
+        rate = f"{slow['bytes_per_s'] / 1e9:g} GB/s, {slow['type']}"
+        yield f"slowest path {slow['from']} to {slow['to']}: {rate}"
 
 
 def _warnings(fields: dict[str, Any]) -> Iterator[str]:
+    yield from _about_network(fields)
+    if len(fields["versions"]) > 1:
+        yield f"ranks run different versions: {', '.join(fields['versions'])}"
+    switches = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE")
+    disabled = [one for one in switches if fields["environment"].get(one) == "1"]
+    if disabled:
+        yield f"switched off by the environment: {', '.join(disabled)}"
+    if fields["nvls_supported"] and not fields["nvls_used"] and "nvls" not in fields["channels"]:
+        yield "NVLS multicast is available, which is a capability; the log does not show it in use"
+    if fields["ranks"] and 0 < fields["ranks_seen"] < fields["ranks"]:
+        yield f"the log has {fields['ranks_seen']} of {fields['ranks']} ranks"
+    for one in fields["warning_lines"][:5]:
+        yield f"NCCL WARN: {one['text']}"
+
+
+def _about_network(fields: dict[str, Any]) -> Iterator[str]:
     names = fields["socket_interfaces"]
     network = (fields["network"] or "").casefold()
     if fields["gpu_direct_rdma"] is False and any("NET/IB" in one for one in fields["transports"]):
@@ -290,18 +315,6 @@ def _warnings(fields: dict[str, Any]) -> Iterator[str]:
                "(NCCL_SOCKET_IFNAME=eth0)")  # fmt: skip
     if any("libibverbs" in one["text"] for one in fields["warning_lines"]):
         yield "libibverbs is missing in the image: no RDMA, TCP sockets instead"
-    if len(fields["versions"]) > 1:
-        yield f"ranks run different versions: {', '.join(fields['versions'])}"
-    disabled = [one for one in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_DISABLE")
-                if fields["environment"].get(one) == "1"]  # fmt: skip
-    if disabled:
-        yield f"switched off by the environment: {', '.join(disabled)}"
-    if fields["nvls_supported"] and not fields["nvls_used"] and "nvls" not in fields["channels"]:
-        yield "NVLS multicast is available, which is a capability; the log does not show it in use"
-    if fields["ranks"] and 0 < fields["ranks_seen"] < fields["ranks"]:
-        yield f"the log has {fields['ranks_seen']} of {fields['ranks']} ranks"
-    for one in fields["warning_lines"][:5]:
-        yield f"NCCL WARN: {one['text']}"
 
 
 FORMAT = Format("nccl-debug", "log", _recognise, _read)

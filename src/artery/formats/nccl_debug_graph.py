@@ -11,9 +11,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-_SYSTEM: Final = re.compile(r"=== System : max(?:Bw|Width) ([\d.]{1,9}) total(?:Bw|Width) ([\d.]{1,9}) ===")
+_SYSTEM: Final = re.compile(
+    r"=== System : max(?:Bw|Width) ([\d.]{1,9}) total(?:Bw|Width) ([\d.]{1,9}) ==="
+)
 _LINK: Final = re.compile(r"\+ ([A-Z0-9]{2,10})\[([\d.]{1,9})\] - ([A-Z]{2,5})/([\w-]{1,24})")
-_PATHS: Final = re.compile(r"([A-Z]{2,5}/[\w-]{1,24}) :((?:[A-Z]{2,5}/[\w-]{1,24} \([^)]{1,40}\) ?){1,600})")
+_PATHS: Final = re.compile(
+    r"([A-Z]{2,5}/[\w-]{1,24}) :((?:[A-Z]{2,5}/[\w-]{1,24} \([^)]{1,40}\) ?){1,600})"
+)
 _PATH: Final = re.compile(r"([A-Z]{2,5}/[\w-]{1,24}) \((\d{1,3})/([\d.]{1,9})/(\w{1,8})\)")
 
 MOST: Final = 20_000
@@ -32,7 +36,8 @@ class GraphLines:
         if system := _SYSTEM.search(said):
             most, total = _rate(system[1]), _rate(system[2])
             self.systems.append({"max_bytes_per_s": most, "total_bytes_per_s": total,
-                                 "links": Counter(), "widths": {}, "devices": Counter()})  # fmt: skip
+                                 "links": Counter(), "widths": {},
+                                 "devices": Counter()})  # fmt: skip
         elif (link := _LINK.search(said)) and self.systems:
             last = self.systems[-1]
             last["links"][link[1]] += 1
@@ -41,7 +46,8 @@ class GraphLines:
                 last["devices"][link[3]] += 1
         elif (table := _PATHS.search(said)) and len(self.paths) < MOST:
             self.paths += [
-                {"from": table[1], "to": to, "hops": int(hops), "bytes_per_s": _rate(rate), "type": kind}
+                {"from": table[1], "to": to, "hops": int(hops), "bytes_per_s": _rate(rate),
+                 "type": kind}
                 for to, hops, rate, kind in _PATH.findall(table[2])
             ]  # fmt: skip
 

@@ -40,9 +40,13 @@ def _read(text: Text) -> Reading:
     fields = {
         "version": root.get("version"),
         "graphs": graphs,
-        "gpus": max((len(channel["gpus"]) for one in graphs for channel in one["order"]), default=0),
+        "gpus": max(
+            (len(channel["gpus"]) for one in graphs for channel in one["order"]), default=0
+        ),
     }
-    return Reading("nccl-graph-xml", "state", tuple(_summary(fields)), fields, tuple(_warnings(graphs)))
+    return Reading(
+        "nccl-graph-xml", "state", tuple(_summary(fields)), fields, tuple(_warnings(graphs))
+    )
 
 
 def _graph(element: Element) -> dict[str, Any]:
@@ -82,10 +86,11 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _warnings(graphs: list[dict[str, Any]]) -> Iterator[str]:
-    yield "this is what the library chose, not how the machine is built: see the topology file for that"
+    yield "this is what the library chose; how the machine is built is in the topology file"
     far = [one["id"] for one in graphs if one["intra_type"] in ("SYS", "PHB")]
     if far:
-        yield f"graph {', '.join(map(str, far))} runs between GPUs over PCIe and processors ({graphs[0]['intra_type']})"
+        named = ", ".join(map(str, far))
+        yield f"graph {named} runs between GPUs through processors ({graphs[0]['intra_type']})"
 
 
 FORMAT = Format("nccl-graph-xml", "state", _recognise, _read)

@@ -15,7 +15,14 @@ from typing import Any, Final
 from artery.errors import InputError, Problem
 from artery.formats import nccl_tests_meaning as meaning
 from artery.formats.gpu_names import one_chip
-from artery.formats.nccl_tests_other import is_bench, is_csv, is_json, read_bench, read_csv, read_json
+from artery.formats.nccl_tests_other import (
+    is_bench,
+    is_csv,
+    is_json,
+    read_bench,
+    read_csv,
+    read_json,
+)
 from artery.formats.nccl_tests_rows import Header, header_of, is_wrong, row_of
 from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
@@ -206,7 +213,9 @@ def _finished(table: _Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ranks(table: _Table, collective: str | None, share: float | None) -> tuple[int | None, str | None]:
+def _ranks(
+    table: _Table, collective: str | None, share: float | None
+) -> tuple[int | None, str | None]:
     """Return the number of ranks and where it is from."""
     numbers = {device["rank"] for device in table.devices}
     if len(numbers) > 1 and len(numbers) == len(table.devices):
@@ -300,7 +309,8 @@ def _who(table: dict[str, Any]) -> Iterator[str]:
         yield "one rank: nothing is sent"
     by_row = sorted({row["ranks"] for row in table["rows"] if row.get("ranks")})
     if by_row:
-        yield f"a column in front of the sizes; busbw / algbw says {', '.join(map(str, by_row))} ranks"
+        said = ", ".join(map(str, by_row))
+        yield f"a column in front of the sizes; busbw / algbw says {said} ranks"
 
 
 def _shape(table: dict[str, Any]) -> Iterator[str]:
@@ -316,10 +326,17 @@ def _shape(table: dict[str, Any]) -> Iterator[str]:
     last = rows[-1]
     sides = meaning.side_values(last, "busbw_bytes_per_s")
     if len(sides) == 2 and min(sides) > 0 and max(sides) > 1.3 * min(sides):
-        yield f"in place and out of place differ {max(sides) / min(sides):.1f}-fold at the largest size"
-    if any((row["in_place"] or {}).get("wrong", 0) is None and row["out_of_place"]["wrong"] is not None
-           for row in rows):  # fmt: skip
+        times = max(sides) / min(sides)
+        yield f"in place and out of place differ {times:.1f}-fold at the largest size"
+    if any(_half_checked(row) for row in rows):
         yield "results were checked out of place only (in place: N/A)"
+
+
+def _half_checked(row: dict[str, Any]) -> bool:
+    inside = row["in_place"]
+    return (
+        inside is not None and inside["wrong"] is None and row["out_of_place"]["wrong"] is not None
+    )
 
 
 FORMAT = Format("nccl-tests", "measurement", _recognise, _read)

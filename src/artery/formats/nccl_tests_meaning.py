@@ -7,6 +7,7 @@ reduce-scatter and all-to-all (nccl-tests, PERFORMANCE.md), so that n follows fr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from artery.core.term import Measurement, Term
@@ -38,7 +39,9 @@ def ratio_of(rows: Iterable[Row]) -> float | None:
     return None if best is None else best[0] / best[1]
 
 
-def collective_of(name: str | None, rows: Sequence[Row], *, root: bool, reduction: bool) -> str | None:
+def collective_of(
+    name: str | None, rows: Sequence[Row], *, root: bool, reduction: bool
+) -> str | None:
     """Return the collective: as ``name`` says, else as the columns and busbw / algbw tell."""
     if name is not None:
         return {"sendrecv": "sendrecv"}.get(name, name)
@@ -96,7 +99,7 @@ def peak(rows: Iterable[Row]) -> tuple[float, int] | None:
 
 def collapse(rows: Sequence[Row]) -> tuple[Row, Row] | None:
     """Return the two neighbours between which busbw falls below half as the size grows."""
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         if after["extra"] != before["extra"] or after["size_bytes"] <= before["size_bytes"]:
             continue
         one = max(side_values(before, "busbw_bytes_per_s"), default=0.0)
@@ -106,7 +109,9 @@ def collapse(rows: Sequence[Row]) -> tuple[Row, Row] | None:
     return None
 
 
-def measurement(collective: str, rows: Sequence[Row], ranks: int | None, source: str) -> Measurement:
+def measurement(
+    collective: str, rows: Sequence[Row], ranks: int | None, source: str
+) -> Measurement:
     """Return the out-of-place times by size as one tree."""
     terms = tuple(
         Term(str(row["size_bytes"]), "s", time, time, time, source=source)

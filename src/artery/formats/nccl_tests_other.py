@@ -113,7 +113,8 @@ def _csv_row(cells: dict[str, Any]) -> dict[str, Any] | None:
     algorithm, bus = number("algbw"), number("busbw")
     side = {"time_s": time * 1e-6,
             "algbw_bytes_per_s": None if algorithm is None else algorithm * 1e9,
-            "busbw_bytes_per_s": None if bus is None else bus * 1e9, "wrong": number("wrong")}  # fmt: skip
+            "busbw_bytes_per_s": None if bus is None else bus * 1e9,
+            "wrong": number("wrong")}  # fmt: skip
     return {"size_bytes": int(size), "count": None, "type": cells.get("type"), "reduction": None,
             "root": None, "out_of_place": side, "in_place": None, "extra": []}  # fmt: skip
 

@@ -19,7 +19,9 @@ from artery.formats.prefixes import bare, untagged
 _TYPE: Final = re.compile(
     r"(?:u?int(?:8|32|64)?|half|float|double|bfloat16|bf16|f8e4m3|f8e5m2|fp8_e4m3|fp8_e5m2|char)"
 )
-_NUMBER: Final = re.compile(r"-?(?:\d{1,20}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][+-]?\d{1,3})?|N/A|nan")
+_NUMBER: Final = re.compile(
+    r"-?(?:\d{1,20}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][+-]?\d{1,3})?|N/A|nan"
+)
 _SIZE: Final = re.compile(r"\d{1,3}(?:_\d{3}){0,6}|\d{1,19}|\d{1,5}(?:_\d{3}){1,5}")
 _REDUCTION: Final = frozenset({"sum", "prod", "max", "min", "avg", "mulsum", "all", "none"})
 SMALL_ERROR: Final = 1e-2

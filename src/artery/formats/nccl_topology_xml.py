@@ -106,7 +106,9 @@ def _read(text: Text) -> Reading:
 def _walk(parent: Element, above: tuple[str, ...], numa: str, found: _Found) -> None:
     for pci in parent.findall("pci"):
         busid = pci.get("busid", "").lower()
-        device = _Device(busid, above, numa, dict(pci.attrib), [one for one in pci if one.tag != "pci"])
+        device = _Device(
+            busid, above, numa, dict(pci.attrib), [one for one in pci if one.tag != "pci"]
+        )
         found.devices.append(device)
         found.joined += len(pci.findall("pcilink"))
         _walk(pci, (*above, busid), numa, found)
@@ -114,7 +116,7 @@ def _walk(parent: Element, above: tuple[str, ...], numa: str, found: _Found) -> 
 
 def _unknown(root: Element, found: _Found) -> None:
     for one in root.iter():
-        if isinstance(one.tag, str) and one.tag not in _KNOWN_TAGS:
+        if one.tag not in _KNOWN_TAGS:
             found.unknown[one.tag] += 1
 
 
@@ -145,8 +147,8 @@ def _gpu(device: _Device) -> dict[str, Any]:
     inner = next((one for one in device.inside if one.tag == "gpu"), None)
     attributes = dict(inner.attrib) if inner is not None else {}
     links = [
-        {"kind": one.tag, "target": one.get("target", "").lower(), "count": _count(one.get("count")),
-         "class": one.get("tclass", "")[:8].lower()}
+        {"kind": one.tag, "target": one.get("target", "").lower(),
+         "count": _count(one.get("count")), "class": one.get("tclass", "")[:8].lower()}
         for one in (inner if inner is not None else ()) if one.tag in ("nvlink", "xgmi", "c2c")
     ]  # fmt: skip
     return {
@@ -165,9 +167,16 @@ def _count(text: str | None) -> int:
 def _nics(device: _Device) -> Iterator[dict[str, Any]]:
     ports = [net for nic in device.inside if nic.tag == "nic" for net in nic.iter("net")]
     bus = {"busid": device.busid, "numa": device.numa, "behind": list(device.above),
-           "class": device.attributes.get("class", ""), "slot_bytes_per_s": _slot(device)[1]}  # fmt: skip
-    if not ports and device.kind == "0x0207" or (not ports and device.kind == "0x0200"):
-        yield {**bus, "name": None, "rate_bytes_per_s": None, "gdr": None, "in_network_reduction": None}
+           "class": device.attributes.get("class", ""),
+           "slot_bytes_per_s": _slot(device)[1]}  # fmt: skip
+    if (not ports and device.kind == "0x0207") or (not ports and device.kind == "0x0200"):
+        yield {
+            **bus,
+            "name": None,
+            "rate_bytes_per_s": None,
+            "gdr": None,
+            "in_network_reduction": None,
+        }
     for port in ports:
         speed = port.get("speed", "")
         rate = float(speed) * 1e6 / 8 if speed.isdecimal() and len(speed) < 10 else None
@@ -215,7 +224,8 @@ def _loose_nics(root: Element) -> list[dict[str, Any]]:
     """Return the cards that stand right under a processor, without a PCIe device (sockets)."""
     return [
         {"busid": None, "numa": cpu.get("numaid", ""), "behind": [], "class": "",
-         "slot_bytes_per_s": None, "name": net.get("name"), "rate_bytes_per_s": float(speed) * 1e6 / 8,
+         "slot_bytes_per_s": None, "name": net.get("name"),
+         "rate_bytes_per_s": float(speed) * 1e6 / 8,
          "gdr": net.get("gdr") == "1", "in_network_reduction": net.get("coll") == "1"}
         for cpu in root.iter("cpu") for nic in cpu.findall("nic") for net in nic.iter("net")
         if (speed := net.get("speed", "0")).isdecimal() and len(speed) < 10
@@ -244,13 +254,13 @@ def _node(found: _Found, fields: dict[str, Any], path: str) -> Node:
                 switched = max(switched, link["count"])
     if switched:
         links = dict.fromkeys(combinations(range(len(gpus)), 2), switched)
-    near = {
-        (a, b): _nearness(gpus[a], gpus[b]) for a, b in combinations(range(len(gpus)), 2)
-    }
+    near = {(a, b): _nearness(gpus[a], gpus[b]) for a, b in combinations(range(len(gpus)), 2)}
     speeds = {_slot(one)[0] for one in found.devices if _is_gpu(one)}
     slot = _SLOT.get(speeds.pop()) if len(speeds) == 1 else None
     sockets = 2 if len({gpu["numa"] for gpu in gpus}) > 1 else 1
-    return Node("node-from-xml", len(gpus), links, near, sockets, switched > 0, slot=slot, file=path)
+    return Node(
+        "node-from-xml", len(gpus), links, near, sockets, switched > 0, slot=slot, file=path
+    )
 
 
 def _nearness(one: dict[str, Any], other: dict[str, Any]) -> str:
@@ -274,12 +284,16 @@ def _table(node: Node, fields: dict[str, Any], chip: str | None) -> dict[str, An
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     what = "a provider's template of a node" if fields["template"] else "one node"
     chip = f" ({fields['chip']})" if fields["chip"] else ""
-    yield f"{what}: {fields['gpus']} GPUs{chip}, {fields['nics']} network cards, {fields['cpus']} NUMA nodes"
+    gpus, nics, numa = fields["gpus"], fields["nics"], fields["cpus"]
+    yield f"{what}: {gpus} GPUs{chip}, {nics} network cards, {numa} NUMA nodes"
     slots = ", ".join(f"{rate / 1e9:g} GB/s" for rate in fields["slot_bytes_per_s"])
-    yield f"{fields['pcie_switches']} PCIe switches ({fields['virtual_switches']} virtual); slots {slots or 'unknown'}"
+    switches, virtual = fields["pcie_switches"], fields["virtual_switches"]
+    yield f"{switches} PCIe switches ({virtual} virtual); slots {slots or 'unknown'}"
     for kind, count in fields["link_entries"].items():
         yield f"{count} {kind} entries"
-    rates = Counter(nic["rate_bytes_per_s"] for nic in fields["nic_list"] if nic["rate_bytes_per_s"])
+    rates = Counter(
+        nic["rate_bytes_per_s"] for nic in fields["nic_list"] if nic["rate_bytes_per_s"]
+    )
     for rate, count in rates.items():
         yield f"{count} ports of {rate * 8 / 1e9:g} Gb/s"
 
@@ -291,7 +305,8 @@ def _warnings(fields: dict[str, Any]) -> Iterator[str]:
     gpus, nics = fields["gpus_per_numa"], fields["nics_per_numa"]
     without = [numa for numa in gpus if numa not in nics]
     if nics and without:
-        yield f"no network card on NUMA node {', '.join(without)}: its GPUs reach the network across sockets"
+        named = ", ".join(without)
+        yield f"no network card on NUMA node {named}: its GPUs reach the network across sockets"
     rates = [nic["rate_bytes_per_s"] for nic in fields["nic_list"] if nic["rate_bytes_per_s"]]
     if rates and max(rates) <= 1.25e8:
         yield "the only network cards run at 1 Gb/s or less: a management network"

@@ -26,7 +26,9 @@ from artery.formats.text import Text
 NEARNESS: Final = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """PCIe classes from near to far."""
 
-_NIC_LEGEND: Final = re.compile(r"^[ \t]{0,20}(NIC\d{1,3}):[ \t]{1,20}(\S{1,60})[ \t]*$", re.MULTILINE)
+_NIC_LEGEND: Final = re.compile(
+    r"^[ \t]{0,20}(NIC\d{1,3}):[ \t]{1,20}(\S{1,60})[ \t]*$", re.MULTILINE
+)
 _LEGEND: Final = re.compile(r"\s*(?:Legend:|NIC Legend:|NIC\d+:|[A-Z#]{1,4}\d?\s+= )")
 
 
@@ -91,7 +93,9 @@ def _fields(grid: Grid, text: Text) -> dict[str, Any]:
         "nics_far_from_all": [
             nic for nic in nics if gpus and all(near[gpu].get(nic) == "SYS" for gpu in gpus)
         ],
-        "nics_side_by_side": [list(two) for two in combinations(nics, 2) if grid.value(*two) == "PIX"],
+        "nics_side_by_side": [
+            list(two) for two in combinations(nics, 2) if grid.value(*two) == "PIX"
+        ],
         **_affinity(grid),
         "cut_rows": grid.cut,
     }
@@ -116,7 +120,11 @@ def _affinity(grid: Grid) -> dict[str, Any]:
             processors[gpu] = tail.pop(0)
         if "NUMA Affinity" in grid.columns and tail and tail[0][:4].isdigit():
             numa[gpu] = int(tail[0][:4])
-    return {"cpu_affinity": processors, "numa": numa, "numa_nodes": sorted({*numa.values()} - {None})}
+    return {
+        "cpu_affinity": processors,
+        "numa": numa,
+        "numa_nodes": sorted({*numa.values()} - {None}),
+    }
 
 
 def is_status(grid: Grid) -> bool:
@@ -170,7 +178,8 @@ def _system(table: Any, chip: str | None, path: str) -> tuple[System | None, tup
 
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     named = f" {fields['products'][0]}" if len(fields["products"]) == 1 else ""
-    yield f"{fields['gpus']} GPU{'s'[: fields['gpus'] != 1]}{named}, {len(fields['nics'])} network cards"
+    gpus, nics = fields["gpus"], len(fields["nics"])
+    yield f"{gpus} GPU{'s'[: gpus != 1]}{named}, {nics} network cards"
     if fields["links"]:
         said = ", ".join(f"{count} {link}" for link, count in sorted(fields["links"].items()))
         yield f"GPU pairs: {said}"
@@ -193,17 +202,19 @@ def _warnings(grid: Grid, fields: dict[str, Any]) -> Iterator[str]:
                "(nvidia-smi nvlink -s, dmesg for Xid 74)")  # fmt: skip
     if gpus >= 8 and set(links) <= {"SYS", "SOC", "NODE"}:
         yield ("all pairs are SYS or NODE: on a machine with NVSwitch the NVLinks are down "
-               "(is the fabric manager running?); on PCIe cards GPUs talk across processors")  # fmt: skip
+               "(does the fabric manager run?); PCIe cards talk across processors")  # fmt: skip
     if gpus > 2 and set(links) == {"PIX"}:
         yield ("all pairs are PIX: a flattened PCIe tree as virtual machines show it; "
                "give the libraries the provider's topology file (NCCL_TOPO_FILE)")  # fmt: skip
     without = [gpu for gpu in grid.gpus if gpu not in fields["gpus_with_own_nic"]]
     if fields["nics"] and fields["gpus_with_own_nic"] and without:
-        yield f"no network card near {', '.join(without)}: their traffic passes another GPU or the processor"
+        far = ", ".join(without)
+        yield f"no network card near {far}: their traffic passes another GPU or the processor"
     if fields["p2p"] and not fields["p2p"]["all_ok"] and fields["p2p"]["pairs"]:
         yield "the driver refuses peer-to-peer between some pairs: copies go through host memory"
     if len(fields["numa_nodes"]) > 2:
-        yield f"{len(fields['numa_nodes'])} NUMA nodes among the GPUs: NUMA per socket above 1, a node is no socket"
+        count = len(fields["numa_nodes"])
+        yield f"{count} NUMA nodes among the GPUs: several to a socket (NPS), a node is no socket"
     if grid.cut:
         yield f"rows cut off and filled by symmetry: {', '.join(grid.cut)}"
     if "unknown" in links:

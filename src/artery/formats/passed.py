@@ -13,7 +13,10 @@ MOST: int = 20
 
 
 def passed_over(
-    text: Text, used: Collection[int], known: re.Pattern[str] | None = None, why: str = "not part of it"
+    text: Text,
+    used: Collection[int],
+    known: re.Pattern[str] | None = None,
+    why: str = "not part of it",
 ) -> tuple[Ignored, ...]:
     """Return the runs of lines that are neither blank, nor in ``used`` (from 1), nor ``known``."""
     lines = enumerate(text.lines, 1)

@@ -23,7 +23,9 @@ from artery.formats.text import Text
 
 _SECTIONS: Final = {"Weight": "weight", "Hops": "hops", "Link Type": "link_type"}
 _TITLE: Final = re.compile(r"=+ (Weight|Hops|Link Type) between two GPUs =*")
-_NUMA: Final = re.compile(r"GPU\[(\d{1,3})\]\s{0,20}: \(Topology\) Numa (Node|Affinity): (-?\d{1,4})")
+_NUMA: Final = re.compile(
+    r"GPU\[(\d{1,3})\]\s{0,20}: \(Topology\) Numa (Node|Affinity): (-?\d{1,4})"
+)
 _KNOWN: Final = re.compile(r"\s*=+.*=+\s*$|WARNING")
 
 
@@ -36,7 +38,9 @@ def _recognise(text: Text) -> float:
 def _read(text: Text) -> Reading:
     tables, used = grids(text.lines)
     sections = _sections(text, tables)
-    numa = {int(gpu): int(node) for gpu, what, node in _NUMA.findall(text.content) if what == "Node"}
+    numa = {
+        int(gpu): int(node) for gpu, what, node in _NUMA.findall(text.content) if what == "Node"
+    }
     if not sections and not numa:
         rule = "rocm-smi --showtopo prints a matrix of weights, hops or link types"
         fix = "send the whole output"
@@ -44,7 +48,9 @@ def _read(text: Text) -> Reading:
     products = products_in(text.content)
     fields = _fields(sections, numa) | {"products": products, "chip": one_chip(products)}
     chip = fields["chip"]
-    fields["missing_facts"] = [] if chip else ["chip: which GPUs these are (rocm-smi --showproductname)"]
+    fields["missing_facts"] = (
+        [] if chip else ["chip: which GPUs these are (rocm-smi --showproductname)"]
+    )
     for number, line in enumerate(text.lines, 1):
         if _NUMA.search(line):
             used.add(number)
@@ -87,7 +93,9 @@ def _fields(sections: dict[str, Grid], numa: dict[int, int]) -> dict[str, Any]:
     )  # fmt: skip
     fields["numa"] = {f"GPU{gpu}": node for gpu, node in sorted(numa.items())}
     fields["numa_nodes"] = sorted(set(numa.values()))
-    fields["cut_rows"] = sorted({row for grid in sections.values() for row in grid.cut} if count > 1 else [])
+    fields["cut_rows"] = sorted(
+        {row for grid in sections.values() for row in grid.cut} if count > 1 else []
+    )
     return fields
 
 

@@ -73,7 +73,7 @@ def beginning(path: str) -> Text:
 
 
 def open_bytes(path: str) -> BinaryIO:
-    """Return the file at ``path`` as a stream of its bytes, unpacked as they are read if gzipped."""
+    """Return the file at ``path`` as a stream of its bytes, unpacked on the way if gzipped."""
     with Path(path).open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     if packed:

@@ -33,7 +33,9 @@ def spikes(rows: Sequence[dict[str, Any]], key: str = "time_s") -> list[int]:
     return found[::-1]
 
 
-def measured(name: str, rows: Iterable[dict[str, Any]], source: str, ranks: int | None) -> Measurement:
+def measured(
+    name: str, rows: Iterable[dict[str, Any]], source: str, ranks: int | None
+) -> Measurement:
     """Return the times of ``rows`` by size as one tree; low and high are theirs, if known."""
     terms = tuple(
         Term(str(row["size_bytes"]), "s", row["time_s"], row.get("time_min_s") or row["time_s"],

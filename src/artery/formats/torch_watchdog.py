@@ -17,8 +17,9 @@ from artery.formats.text import Text
 
 _TIMEOUT: Final = re.compile(
     r"\[Rank (\d{1,7})\] Watchdog caught collective operation timeout: WorkNCCL\("
-    r"(?:SeqNum=(\d{1,18}), )?OpType=(\w{1,40})(?:, (?:TensorShape=\[[^\]]{0,80}\]|NumelIn=(\d{1,18})"
-    r", NumelOut=(\d{1,18})))?, Timeout\(ms\)=(\d{1,15})\)(?: ran for (\d{1,15}) milliseconds)?"
+    r"(?:SeqNum=(\d{1,18}), )?OpType=(\w{1,40})(?:, (?:TensorShape=\[[^\]]{0,80}\]|"
+    r"NumelIn=(\d{1,18}), NumelOut=(\d{1,18})))?, Timeout\(ms\)=(\d{1,15})\)"
+    r"(?: ran for (\d{1,15}) milliseconds)?"
 )
 _STATUS: Final = re.compile(
     r"Rank (\d{1,7})\].{0,120}?(?:sequence id: (\d{1,18}) )?PG status: last enqueued work: "

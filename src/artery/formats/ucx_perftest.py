@@ -17,7 +17,9 @@ from artery.formats.text import Text
 from artery.formats.timings import no_rows
 
 _FACT: Final = re.compile(r"\|\s{0,4}([A-Z][\w ()/-]{1,24}):\s{1,20}(.{1,80}?)\s{0,80}\|")
-_ROW: Final = re.compile(r"\s*(?:\[thread \d+\]|Final:)\s+(\d{1,12})((?:\s+\d{1,15}(?:\.\d{1,6})?){5,9})")
+_ROW: Final = re.compile(
+    r"\s*(?:\[thread \d+\]|Final:)\s+(\d{1,12})((?:\s+\d{1,15}(?:\.\d{1,6})?){5,9})"
+)
 _TABLE: Final = re.compile(r"overhead \(usec\)|latency \(usec\)")
 _KNOWN: Final = re.compile(r"\s*[+|]|\[\d+\.\d+\]|Waiting for connection|Accepted connection")
 
@@ -49,17 +51,20 @@ def _read(text: Text) -> Reading:
         "test": facts.get("test"), "data_layout": facts.get("data layout"),
         "send_memory": facts.get("send memory"), "receive_memory": facts.get("recv memory"),
         "size_bytes": int(size) if size.isdecimal() and len(size) < 15 else None,
-        "facts": facts, "rows": rows, **{key: value for key, value in last.items() if key != "final"},
+        "facts": facts, "rows": rows,
+        **{key: value for key, value in last.items() if key != "final"},
     }  # fmt: skip
     summary = (
         f"ucx_perftest {fields['test'] or 'of an unknown test'}, {fields['size_bytes']} bytes",
-        f"latency {last['latency_s'] * 1e6:.2f} us, bandwidth {last['bandwidth_bytes_per_s'] / 1e9:.2f} GB/s",
+        f"latency {last['latency_s'] * 1e6:.2f} us",
+        f"bandwidth {last['bandwidth_bytes_per_s'] / 1e9:.2f} GB/s",
     )
     time = last["latency_s"]
     root = Term(fields["test"] or "message", "s", time, time, time, source=text.path)
     warnings = () if any(row["final"] for row in rows) else ("no line Final: the run was cut off",)
     return Reading("ucx-perftest", "measurement", summary, fields, warnings,
-                   passed_over(text, used, _KNOWN), None, (Measurement(root, text.path),))  # fmt: skip
+                   passed_over(text, used, _KNOWN), None,
+                   (Measurement(root, text.path),))  # fmt: skip
 
 
 def _row(row: re.Match[str], *, final: bool) -> dict[str, Any]:

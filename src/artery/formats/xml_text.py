@@ -19,7 +19,7 @@ _DECLARATION: Final = re.compile(r"<\?xml[^>]{0,200}\?>")
 
 
 def root_of(text: Text) -> Element:
-    """Return the root element; raises ``InputError`` for XML that is broken, too large or hostile."""
+    """Return the root element; raises ``InputError`` for broken, too large or hostile XML."""
     from xml.etree.ElementTree import ParseError
 
     from defusedxml import DefusedXmlException
