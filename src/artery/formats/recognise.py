@@ -16,7 +16,9 @@ from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "astra_sim",
     "cable_plan",
+    "chakra",
     "dcgm",
     "dmesg_xid",
     "ethtool_counters",
@@ -38,6 +40,7 @@ MODULES: Final[tuple[str, ...]] = (
     "nvidia_smi_topo",
     "osu",
     "rocm_smi_topo",
+    "simai",
     "slurm_blocks",
     "slurm_sacct",
     "slurm_scontrol",
