@@ -192,7 +192,10 @@ def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
     kept = []
     for load, some, first in zip(loads, shared, tightest, strict=True):
         link = load.link[some]
-        kept.append(np.union1d(some[most[link] >= links.rate[link] * (1 - SLACK)], first))
+        narrow = np.zeros(load.link.size, np.bool_)
+        narrow[some] = most[link] >= links.rate[link] * (1 - SLACK)
+        narrow[np.array(first, np.intp)] = True
+        kept.append(np.flatnonzero(narrow))
     return kept
 
 

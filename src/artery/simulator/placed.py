@@ -44,13 +44,15 @@ def check(jobs: tuple[Placed, ...], chips: int) -> None:
     Raises ``InputError``: too few places, a chip that is not there, a chip twice in one job.
     """
     for job in jobs:
-        found = np.unique(job.chips)
-        if len(job.chips) != job.schedule.ranks or len(found) != len(job.chips):
-            raise _problem(f"job {job.job}", f"{len(found)} chips for {job.schedule.ranks} ranks",
-                           "every rank has a chip of its own")  # fmt: skip
-        if len(found) and (found[0] < 0 or found[-1] >= chips):
-            raise _problem(f"job {job.job}", f"chip {int(found[-1])}",
+        where = job.chips
+        if len(where) and (where.min() < 0 or where.max() >= chips):
+            found = int(where.min() if where.min() < 0 else where.max())
+            raise _problem(f"job {job.job}", f"chip {found}",
                            f"chips are numbered from 0 to {chips - 1}")  # fmt: skip
+        found = int(np.count_nonzero(np.bincount(where)))
+        if len(where) != job.schedule.ranks or found != len(where):
+            raise _problem(f"job {job.job}", f"{found} chips for {job.schedule.ranks} ranks",
+                           "every rank has a chip of its own")  # fmt: skip
 
 
 def _problem(field: str, found: str, rule: str) -> InputError:

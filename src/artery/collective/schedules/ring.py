@@ -87,8 +87,9 @@ def ring_orders(ranks: int, channels: int, per_node: int) -> Ints:
 
 
 def _given(orders: Sequence[Sequence[int]], ranks: int) -> Ints:
+    rank = np.arange(ranks)
     for index, order in enumerate(orders):
-        if sorted(order) != list(range(ranks)):
+        if not np.array_equal(np.sort(order), rank):
             raise InputError(
                 Problem(
                     found=f"{list(order)}",
