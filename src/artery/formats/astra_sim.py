@@ -64,17 +64,17 @@ def _network(text: Text) -> Reading:
             if len(values) != len(kinds):
                 rule = f"one value for each of the {len(kinds)} dimensions"
                 problems.add(_problem(text, name, f"{len(values)} values", rule, "give them all"))
-    values = list(zip(kinds, counts, bandwidths, latencies, strict=True))
+    sized = list(zip(kinds, counts, bandwidths, latencies, strict=True))
     dimensions = [
         {"topology": kind, "npus": int(count), "bandwidth_bytes_per_s": bandwidth * 1e9,
          "latency_s": latency * 1e-9}
-        for kind, count, bandwidth, latency in values
+        for kind, count, bandwidth, latency in sized
     ]  # fmt: skip
     fields = {"part": "network", "npus": int(prod(counts)), "dimensions": dimensions}
     summary = tuple(
         f"{kind} of {count:.0f} NPUs, {show_rate(bandwidth * 1e9)} per direction, "
         f"{show_time(latency * 1e-9)}"
-        for kind, count, bandwidth, latency in values
+        for kind, count, bandwidth, latency in sized
     )
     return Reading("astra-sim", "system", summary, fields, tuple(_doubts(kinds)))
 

@@ -63,7 +63,7 @@ def _stream(path: str, progress: Progress | None) -> Reading:
     with open_bytes(path) as stream:
         _collect(stream, totals)
         if progress is not None:
-            progress(stream.tell(), stream.tell())
+            progress(stream.tell())
     return _reading(path, totals)
 
 

@@ -33,6 +33,7 @@ MODULES: Final[tuple[str, ...]] = (
     "k8s_node",
     "k8s_topology",
     "kineto",
+    "megatron_args",
     "nccl_debug",
     "nccl_graph_xml",
     "nccl_tests",
@@ -47,6 +48,7 @@ MODULES: Final[tuple[str, ...]] = (
     "slurm_sinfo",
     "torch_watchdog",
     "torchrun",
+    "training_log",
     "ucx_perftest",
 )
 """Modules of this room that hold formats, in alphabetical order."""
