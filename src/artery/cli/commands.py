@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "simulate": "A collective played on a network: collisions, failures, the hottest links.",
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
+    "diagnose": "Measured against expected, ranked causes that fit the numbers, what to run next.",
     "catalog": "The chips, links, systems and models that are known, with sources.",
     "tour": "How AI networks grew, stop by stop, with the right numbers.",
     "doctor": "What this machine can do.",

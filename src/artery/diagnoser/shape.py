@@ -7,6 +7,7 @@ congestion or loss; one that is flat and tiny never used the fast transport.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
@@ -51,7 +52,7 @@ def shape_of(curve: Curve) -> Reading:
 
 def fall_of(points: tuple[Point, ...]) -> tuple[Point, Point] | None:
     """Return the two neighbours between which bandwidth fell below half and stayed there."""
-    for before, after in zip(points, points[1:], strict=False):
+    for before, after in pairwise(points):
         later = max(point.busbw for point in points if point.size >= after.size)
         if before.busbw > 0 and later < before.busbw * _COLLAPSE:
             return before, after
@@ -66,7 +67,7 @@ def _shape(points: tuple[Point, ...], fall: tuple[Point, Point] | None) -> Shape
     wide = [point.busbw for point in points if point.size >= 2**20]
     if len(wide) >= 4 and max(wide) < 1.3 * min(wide) and points[-1].size >= 64 * 2**20:
         return "flat"
-    steps = zip(points, points[1:], strict=False)
+    steps = pairwise(points)
     if any(after.busbw < 0.8 * before.busbw for before, after in steps if before.size >= LARGE):
         return "uneven"
     last, before = points[-1].busbw, points[-2].busbw

@@ -111,9 +111,11 @@ def _verdict(judged: Judged | None, shape: str | None, weighed: Sequence[Weighed
 
 def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
     """Return the likely causes, then those that were priced and do not fit."""
-    likely = [one for one in weighed if one.confidence >= _LIKELY]
-    refuted = [
-        one for one in weighed if one.confidence < _LIKELY and one.explanation.fits is False
+    likely = [
+        one
+        for one in weighed
+        if one.confidence >= _LIKELY and (one.evidence or one.explanation.fits is not None)
     ]
+    refuted = [one for one in weighed if one.confidence < _LIKELY and one.explanation.fits is False]
     refuted.sort(key=lambda one: one.explanation.remains or 0.0)
     return tuple((likely + refuted)[:_SHOWN])

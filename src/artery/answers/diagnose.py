@@ -1,0 +1,157 @@
+"""``diagnose``: measured against expected, causes ranked by the numbers, the missing fact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from artery.answers.arguments import check_kinds
+from artery.answers.diagnose_case import case_of
+from artery.answers.diagnose_system import Stand, stand_for
+from artery.answers.diagnose_worlds import band, repricer
+from artery.answers.expect import named
+from artery.answers.expect_pricing import Setting
+from artery.core.pricing import Collective
+from artery.diagnoser.case import Case, Curve, Fact
+from artery.diagnoser.shape import shape_of
+from artery.diagnoser.verdict import Diagnosis, Judged, Missing, judge
+from artery.errors import InputError, Problem, Problems, ThresholdError
+from artery.formats.reading import Progress, Reading
+from artery.formats.recognise import read
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnoseAnswer:
+    """The diagnosis, and what it is about.
+
+    ``system`` is what the curve was held against, ``assumed`` what nobody stated about it;
+    ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
+    ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
+    ``old_columns``, ``other_curves``); ``wire`` is what one chip put on the network, B/s.
+    """
+
+    diagnosis: Diagnosis
+    system: str | None
+    assumed: tuple[str, ...]
+    facts: Mapping[str, Fact]
+    origins: Mapping[str, str]
+    files: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    wire: float | None
+
+
+def diagnose(
+    *paths: str,
+    on: str | None = None,
+    overrides: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> DiagnoseAnswer:
+    """Return what holds back the runs in the files at ``paths``, taken together.
+
+    ``on`` is the system that was measured, as everywhere; without it one is made of the facts in
+    the files. Raises :class:`artery.errors.InputError` for files that cannot be read.
+    """
+    check_kinds(str, type(None), on=on)
+    if not paths:
+        rule = "there must be a file to diagnose"
+        raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
+    readings = _readings(paths, progress)
+    case = case_of(readings)
+    node = next((path for path, one in readings if one.system is not None and path != "-"), None)
+    stand, judged, setting = _judged(case, on, overrides, node)
+    reprice = None
+    if judged is not None and setting is not None:
+        sizes = [point.size for point in judged.curve.points]
+        reprice = repricer(setting, _collective(judged.curve), sizes)
+    found = judge(case, judged, reprice, _missing(case, stand))
+    return DiagnoseAnswer(
+        found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
+        case.origins, tuple((path, one.format) for path, one in readings),
+        tuple(_notes(case, found, readings)), _wire(found.curve),
+    )  # fmt: skip
+
+
+def check_threshold(answer: DiagnoseAnswer, least: float) -> None:
+    """Raise :class:`artery.errors.ThresholdError` if measured over expected is below ``least``.
+
+    What could not be compared has not passed.
+    """
+    judged = answer.diagnosis.judged
+    if judged is None:
+        raise ThresholdError(f"{answer.diagnosis.verdict}: nothing could be compared")
+    if judged.ratio < least:
+        raise ThresholdError(f"measured is {judged.ratio:.0%} of expected, below {least:.0%}")
+
+
+def _readings(paths: Sequence[str], progress: Progress | None) -> list[tuple[str, Reading]]:
+    found: list[tuple[str, Reading]] = []
+    with Problems() as problems:
+        for path in paths:
+            try:
+                found.append((path, read(path, progress=progress)))
+            except InputError as error:
+                problems.absorb(error.at(file=path))
+    return found
+
+
+def _judged(
+    case: Case, on: str | None, overrides: Sequence[str], node: str | None
+) -> tuple[Stand | None, Judged | None, Setting | None]:
+    """Return the curve that falls shortest of what it should be, with its setting."""
+    worst: tuple[Stand | None, Judged | None, Setting | None] = (None, None, None)
+    for curve in () if case.refusals else case.curves:
+        stand = stand_for(case, curve, on, overrides, node)
+        if stand.setting is None:
+            worst = worst if worst[0] is not None else (stand, None, None)
+            continue
+        sizes = [point.size for point in curve.points]
+        middle, low, high = band(stand.setting, _collective(curve), sizes)
+        judged = Judged(curve, shape_of(curve), middle, low, high)
+        if worst[1] is None or judged.ratio < worst[1].ratio:
+            worst = (stand, judged, stand.setting)
+    return worst
+
+
+def _collective(curve: Curve) -> Collective:
+    """Return what was measured; an unnamed table is all-reduce, which notes say."""
+    return named(curve.collective) if curve.collective is not None else "all_reduce"
+
+
+def _missing(case: Case, stand: Stand | None) -> tuple[Missing, ...]:
+    if stand is not None:
+        return stand.missing
+    if not case.curves and not case.refusals:
+        return (Missing("measured", "without a measured bandwidth nothing can be compared",
+                        "the output of all_reduce_perf -b 8 -e 16G -f 2"),)  # fmt: skip
+    return ()
+
+
+def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]) -> list[str]:
+    notes = []
+    for _, reading in readings:
+        if reading.format != "nccl-tests":
+            continue
+        average = reading.fields.get("average_busbw_bytes_per_s")
+        peak = reading.fields.get("peak_busbw_bytes_per_s")
+        if average and peak and average < 0.9 * peak:
+            notes.append("average")
+        if reading.fields.get("old_columns"):
+            notes.append("old_columns")
+    curve = found.curve
+    if curve is not None:
+        if curve.nodes == 2 and curve.collective in (None, "all_reduce"):
+            notes.append("two_nodes")
+        if curve.collective is None:
+            notes.append("collective_unknown")
+    if len(case.curves) > 1:
+        notes.append("other_curves")
+    return list(dict.fromkeys(notes))
+
+
+def _wire(curve: Curve | None) -> float | None:
+    """Return busbw·(k-1)/(n-1): what a chip of k nodes puts on the network in a tree (B/s)."""
+    if curve is None or not curve.ranks or not curve.nodes or curve.nodes < 2:
+        return None
+    if curve.collective not in (None, "all_reduce"):
+        return None
+    return curve.last.busbw * (curve.nodes - 1) / (curve.ranks - 1)

@@ -1,0 +1,104 @@
+"""Joins files into one case: curves, facts, what was said, and why numbers may not count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from artery.answers.diagnose_facts import curves_of, facts_of
+from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said
+from artery.formats.reading import Reading
+
+_SAID_LINES: Final = 400
+"""Assumed: lines of one file that rules look at."""
+
+
+def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
+    """Return what the ``readings`` (path, reading) say together.
+
+    Of two files that state the same fact the first holds, a facts file above all others: a person
+    knows what the tools cannot see.
+    """
+    ordered = sorted(readings, key=lambda one: one[1].format != "facts")
+    facts: dict[str, Fact] = {}
+    origins: dict[str, str] = {}
+    for path, reading in ordered:
+        for name, value in facts_of(reading).items():
+            if name not in facts:
+                facts[name], origins[name] = value, path
+    curves = tuple(curve for path, one in readings for curve in curves_of(one, path))
+    _derive(facts, origins, curves)
+    said = tuple(line for path, one in readings for line in _lines(one, path))
+    refusals = tuple(why for path, one in readings for why in _refusals(one, path))
+    return Case(curves, facts, origins, said, () if curves and not refusals else refusals)
+
+
+def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Curve]) -> None:
+    """Add what follows from the facts: ranks per node, share of the cards in use."""
+    for curve in curves:
+        for name, value in (("ranks", curve.ranks), ("nodes", curve.nodes)):
+            if value is not None and name not in facts:
+                facts[name], origins[name] = float(value), curve.source
+    ranks, nodes = _float(facts, "ranks"), _float(facts, "nodes")
+    if ranks and nodes:
+        facts.setdefault("ranks_per_node", ranks / nodes)
+        origins.setdefault("ranks_per_node", origins["ranks"])
+    used, there = _float(facts, "cards_used"), _float(facts, "nics_per_node")
+    if used and there:
+        facts.setdefault("cards_used_share", used / there)
+        origins.setdefault("cards_used_share", origins["cards_used"])
+
+
+def _float(facts: Mapping[str, Fact], name: str) -> float | None:
+    value = facts.get(name)
+    return value if isinstance(value, float) else None
+
+
+def _lines(reading: Reading, path: str) -> Iterator[Said]:
+    lines = [*reading.warnings, *_texts(reading.fields)]
+    for text in list(dict.fromkeys(lines))[:_SAID_LINES]:
+        yield Said(text, path)
+
+
+def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the file said in words, where the reader kept it."""
+    for one in fields.get("warning_lines", ()):
+        yield str(one["text"])
+    words = fields.get("words")
+    for text in words.values() if isinstance(words, Mapping) else ():
+        yield str(text)
+
+
+def _refusals(reading: Reading, path: str) -> Iterator[Refusal]:
+    if reading.format == "nccl-tests":
+        for table in reading.fields.get("tables", ()):
+            yield from _table_refusals(table, path)
+    elif reading.format == "facts":
+        for one in reading.fields.get("refusals", ()):
+            yield Refusal(one["reason"], one["text"], one["fix"])
+
+
+def _table_refusals(table: Mapping[str, Any], path: str) -> Iterator[Refusal]:
+    numbers = Counter(device["rank"] for device in table["devices"])
+    if set(numbers) == {0} and numbers[0] > 1:
+        yield Refusal(
+            "every_rank_zero",
+            f"{path}: {numbers[0]} processes, and every one is Rank 0: each ran alone",
+            "build nccl-tests with MPI=1 and start it with mpirun or srun --mpi=pmix",
+        )
+    if not table["rows"]:
+        fix = "send the log to its end; if it ends there, look at the last NCCL WARN"
+        yield Refusal("no_rows", f"{path}: a header and not one row", fix)
+    elif not table["valid"]:
+        where = f" at {len(table['wrong_rows'])} sizes" if table["wrong_rows"] else ""
+        yield Refusal(
+            "wrong_results",
+            f"{path}: the check of the results failed{where} (#wrong, Out of bounds): data are "
+            "corrupted, so that no bandwidth counts",
+            "find the corruption first: newest driver, library and network plugin; then pairs of "
+            "nodes; dmesg for Xid",
+        )
+    elif table["ranks"] == 1:
+        fix = "start it over at least two GPUs (-g 2, or mpirun -np 2)"
+        yield Refusal("one_rank", f"{path}: one rank, so that nothing was sent", fix)

@@ -1,0 +1,181 @@
+"""What readings of foreign files contribute to a case: facts by name, and measured curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from artery.diagnoser.case import Curve, Fact, Point
+from artery.formats.reading import Reading
+
+Fields = Mapping[str, Any]
+Named = Iterator[tuple[str, Fact | None]]
+
+
+def facts_of(reading: Reading) -> dict[str, Fact]:
+    """Return the facts that ``reading`` states, by the names that the rule base uses.
+
+    What the file does not say is left out.
+    """
+    told = _TELLERS.get(reading.format)
+    if told is None:
+        return {}
+    return {name: value for name, value in told(reading.fields) if value is not None}
+
+
+def curves_of(reading: Reading, source: str) -> tuple[Curve, ...]:
+    """Return the measured curves of ``reading``, sizes rising; none if it measured nothing."""
+    if reading.format == "nccl-tests":
+        if "tables" not in reading.fields:
+            return tuple(_script_curves(reading.fields, source))
+        return tuple(_table_curves(reading.fields, source))
+    if reading.format == "facts":
+        return tuple(_told_curves(reading.fields, source))
+    return ()
+
+
+def _table_curves(fields: Fields, source: str) -> Iterator[Curve]:
+    for table in fields.get("tables", ()):
+        if not table["valid"]:
+            continue
+        groups: dict[int | None, list[Fields]] = {}
+        for row in table["rows"]:
+            groups.setdefault(row["extra"][0] if row["extra"] else None, []).append(row)
+        for nodes, rows in groups.items():
+            points = {row["size_bytes"]: rate for row in rows if (rate := _busbw(row))}
+            listed = tuple(Point(*one) for one in sorted(points.items()) if one[0])
+            ranks = table["ranks"] if nodes is None else rows[0].get("ranks")
+            if listed:
+                told = table["nodes"] if nodes is None else _even(ranks, nodes)
+                yield Curve(table["collective"], ranks, told, listed, source)
+
+
+def _script_curves(fields: Fields, source: str) -> Iterator[Curve]:
+    """Yield the last trial of a benchmark script, which has one size."""
+    size, rate = fields.get("size_bytes"), fields.get("peak_busbw_bytes_per_s")
+    if size and rate:
+        yield Curve(fields["collective"], fields["ranks"], None, (Point(int(size), rate),), source)
+
+
+def _even(ranks: int | None, column: int) -> int | None:
+    """A column in front of the sizes counts nodes where the ranks are a multiple of it."""
+    return column if ranks and column and ranks % column == 0 else None
+
+
+def _busbw(row: Fields) -> float | None:
+    """The better side of a row; old all-gather columns are right as busbw."""
+    sides = (row["out_of_place"], row["in_place"])
+    found = [side["busbw_bytes_per_s"] for side in sides if side is not None]
+    return max((rate for rate in found if rate is not None), default=None)
+
+
+def _told_curves(fields: Fields, source: str) -> Iterator[Curve]:
+    for one in fields.get("curves", ()):
+        points = tuple(Point(int(p["size_bytes"]), float(p["busbw_bytes_per_s"]))
+                       for p in sorted(one["points"], key=lambda p: p["size_bytes"]))  # fmt: skip
+        if points:
+            yield Curve(one.get("collective"), one.get("ranks"), one.get("nodes"), points, source)
+
+
+def _nccl_tests(fields: Fields) -> Named:
+    yield "chip", fields.get("chip")
+    yield "ranks", _number(fields.get("ranks"))
+    yield "nodes", _number(fields.get("nodes"))
+    sizes = [row["size_bytes"] for row in fields.get("rows", ())]
+    yield "largest_size", _number(max(sizes, default=None))
+
+
+def _nccl_debug(fields: Fields) -> Named:
+    yield "nccl", fields.get("version")
+    yield "ranks", _number(fields.get("ranks"))
+    yield "nodes", _number(fields.get("nodes"))
+    network = (fields.get("network") or "").casefold()
+    if network:
+        yield "transport", "socket" if "socket" in network else "ib" if "ib" in network else network
+    cards = fields.get("ib_devices") or ()
+    yield "cards_used", _number(len(cards) or None)
+    kinds = {str(card.get("kind", card.get("layer", ""))).casefold() for card in cards}
+    if kinds & {"roce"}:
+        yield "fabric", "roce"
+    elif kinds & {"ib", "infiniband"}:
+        yield "fabric", "infiniband"
+    yield "gpu_direct_rdma", fields.get("gpu_direct_rdma")
+    yield "nvls_supported", fields.get("nvls_supported")
+    yield "nvls_used", fields.get("nvls_used") or None
+    yield from _environment(fields.get("environment") or {})
+    yield "shm_pairs_share", _shm_share(fields.get("transports") or {})
+
+
+def _environment(environment: Fields) -> Named:
+    yield "p2p_disabled", environment.get("NCCL_P2P_DISABLE") == "1" or None
+    yield "ib_disabled", environment.get("NCCL_IB_DISABLE") == "1" or None
+    yield "nvls_disabled", environment.get("NCCL_NVLS_ENABLE") == "0" or None
+    pinned = {"NCCL_ALGO", "NCCL_PROTO"} & set(environment)
+    yield "pinned_algorithm", True if pinned else None
+
+
+def _shm_share(transports: Fields) -> float | None:
+    """The share of the connections inside nodes that go through shared memory."""
+    inside = {kind: n for kind, n in transports.items() if kind.startswith(("P2P", "SHM"))}
+    total = sum(inside.values())
+    return None if not total else sum(n for k, n in inside.items() if k.startswith("SHM")) / total
+
+
+def _topology(fields: Fields) -> Named:
+    yield "chip", fields.get("chip")
+    yield "gpus_per_node", _number(fields.get("gpus"))
+    nics = fields.get("nics")
+    yield "nics_per_node", _number(len(nics)) if nics else None
+    counts = fields.get("nvlinks_per_pair") or ()
+    yield "nvlinks", _number(max(counts, default=None))
+    links = set(fields.get("links") or ())
+    yield "all_pairs_far", True if links and links <= {"SYS", "SOC", "NODE"} else None
+    p2p = fields.get("p2p")
+    yield "peers", None if not p2p else bool(p2p["all_ok"])
+
+
+def _ibstat(fields: Fields) -> Named:
+    usable = [one for one in fields["ports"] if one["usable"] and one["rate_bytes_per_s"]]
+    if not usable:
+        return
+    yield "nics_per_node", float(len(usable))
+    yield "nic_rate", max(one["rate_bytes_per_s"] for one in usable)
+    layers = {one["link_layer"] for one in usable}
+    yield "fabric", "infiniband" if layers == {"InfiniBand"} else "roce"
+
+
+def _fabric(fields: Fields) -> Named:
+    yield "uplinks_missing", _number(fields.get("uplinks_missing"))
+    if fields.get("link_layer") == "InfiniBand":
+        yield "fabric", "infiniband"
+
+
+def _hang(fields: Fields) -> Named:
+    behind = fields.get("behind")
+    yield "ranks_behind", _number(len(behind)) if behind else None
+    yield "timed_out", True
+
+
+def _told(fields: Fields) -> Named:
+    facts = fields.get("facts")
+    yield from (facts if isinstance(facts, Mapping) else {}).items()
+
+
+_TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
+    "nccl-tests": _nccl_tests,
+    "nccl-debug": _nccl_debug,
+    "nvidia-smi-topo": _topology,
+    "rocm-smi-topo": _topology,
+    "ibstat": _ibstat,
+    "ibnetdiscover": _fabric,
+    "iblinkinfo": _fabric,
+    "torch-watchdog": _hang,
+    "flight-recorder": _hang,
+    "facts": _told,
+}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value)

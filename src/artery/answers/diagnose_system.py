@@ -1,0 +1,194 @@
+"""The system that a case is held against: the one that was named, or one made of the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from artery.answers.expect_pricing import Setting
+from artery.answers.systems import is_foreign, system_of
+from artery.catalog.links import link as link_of
+from artery.catalog.loader import entry
+from artery.diagnoser.case import Case, Curve, Fact
+from artery.diagnoser.verdict import Missing
+from artery.errors import InputError
+from artery.units import show_line_rate
+
+_BASES: Final[Mapping[str, str]] = {
+    "v100": "dgx-1v", "v100-16g": "dgx-1v", "a100-40g": "dgx-a100", "a100-80g": "dgx-a100",
+    "a800": "hgx-a800", "h100-sxm": "dgx-h100", "h800": "hgx-h800", "h200": "dgx-h200",
+    "b200": "dgx-b200", "a100-80g-pcie": "pcie-a100", "l40s": "pcie-a100",
+    "rtx5090": "rtx5090x8", "rtx3090": "rtx3090x2", "mi300x": "mi300x-8", "mi325x": "mi325x-8",
+    "mi355x": "mi355x-8", "gb200": "gb200-nvl72", "gb300": "gb300-nvl72",
+}  # fmt: skip
+"""The common server of a chip; its network is replaced by what the facts say."""
+
+_FABRICS: Final[Mapping[str, tuple[str, ...]]] = {
+    "infiniband": ("ib-edr", "ib-hdr", "ib-ndr", "ib-xdr", "ib-fdr"),
+    "roce": ("roce-100g", "roce-200g", "roce-400g", "roce-800g"),
+    "efa": ("efa-100g", "efa-200g", "efa-400g"),
+    "ethernet": ("eth10", "eth25", "eth40", "eth100", "eth200", "eth400"),
+}
+
+
+RANKS: Final = Missing(
+    "ranks",
+    "busbw and its limit depend on the number of GPUs",
+    "the header of the test (# Rank ...), or ranks in a facts file",
+)
+NETWORK: Final = Missing(
+    "network",
+    "two nodes or more go at the rate of their network cards",
+    "how many cards a node has, and their rate: ibstat, rdma link, or --on SYSTEM",
+)
+CHIP: Final = Missing(
+    "chip", "the links of a node follow from its chips", "nvidia-smi -L, or --on SYSTEM"
+)
+NODES: Final = "how many nodes took part (--on must be the system that was measured)"
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """``setting`` to hold a curve against; ``None`` with what is ``missing``.
+
+    ``assumed`` says what nobody stated and was taken from the common server of the chip.
+    """
+
+    setting: Setting | None
+    name: str | None
+    missing: tuple[Missing, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
+def stand_for(
+    case: Case, curve: Curve, on: str | None, overrides: Sequence[str], file: str | None = None
+) -> Stand:
+    """Return what ``curve`` is held against.
+
+    ``on`` is the system that was named, ``file`` one among the files that describes a node.
+    """
+    ranks = curve.ranks or _whole(case, "ranks")
+    if ranks is None:
+        return Stand(None, on, (RANKS,))
+    if on is not None:
+        return _named(case, curve, ranks, on, overrides)
+    named = case.facts.get("system")
+    if isinstance(named, str):
+        return _named(case, curve, ranks, named, overrides)
+    nodes = curve.nodes or _whole(case, "nodes")
+    if file is not None and nodes in (None, 1):
+        try:
+            return _setting(file, ranks, 1, overrides, case)
+        except InputError:
+            pass  # the file says too little for a system; the facts may say more
+    return _from_facts(case, ranks, nodes, overrides)
+
+
+def _named(case: Case, curve: Curve, ranks: int, on: str, overrides: Sequence[str]) -> Stand:
+    base = on.rpartition(":")[0] if ":" in on and on.rpartition(":")[2].isdecimal() else on
+    return _setting(base, ranks, curve.nodes or _whole(case, "nodes"), overrides, case)
+
+
+def _setting(
+    name: str, ranks: int, nodes: int | None, overrides: Sequence[str], case: Case
+) -> Stand:
+    """Return ``ranks`` spread evenly over ``nodes`` of the system called ``name``."""
+    system = system_of(name, overrides)
+    nodes = nodes or -(-ranks // system.chips_per_node)
+    per_node = -(-ranks // nodes)
+    whole = system.chips_per_node
+    if per_node > whole:
+        why = f"{ranks} ranks on {nodes} node(s), but a node of {name} has {whole} chips"
+        return Stand(None, name, (Missing("nodes", why, NODES),))
+    nccl = case.facts.get("nccl")
+    spec = name if is_foreign(name) and nodes == 1 else f"{name}:{nodes * whole}"
+    try:
+        setting = Setting.make(
+            spec,
+            overrides=overrides,
+            chips_per_node=per_node if per_node < whole else None,
+            nccl=_release(nccl) if system.library == "nccl" else None,
+            addable=True,
+        )
+    except InputError:
+        if nodes == 1:
+            raise
+        return Stand(None, name, (NETWORK,))  # a node without a network of its own
+    return Stand(setting, spec)
+
+
+def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[str]) -> Stand:
+    chip = case.facts.get("chip")
+    base = _BASES.get(str(chip))
+    if base is None:
+        return Stand(None, None, (CHIP,))
+    per_node = _whole(case, "gpus_per_node") or system_of(base).chips_per_node
+    nodes = nodes or -(-ranks // per_node)
+    laid = [f"chip={chip}", *_node_overrides(case, base, per_node)]
+    assumed = [f"a node like {base}"]
+    if nodes > 1:
+        network = _network(case, base, per_node)
+        if network is None:
+            return Stand(None, base, (NETWORK,))
+        laid += network
+    laid = [*laid, *overrides]
+    try:
+        found = _setting(base, ranks, nodes, laid, case)
+    except InputError as error:
+        fact = Missing("system", "; ".join(map(str, error.problems)), "--on SYSTEM")
+        return Stand(None, base, (fact,))
+    return Stand(found.setting, found.name, found.missing, tuple(assumed))
+
+
+def _node_overrides(case: Case, base: str, per_node: int) -> list[str]:
+    """Return a node of another number of chips, where the facts say so."""
+    values = entry("systems", base).values.get("node", {})
+    if (
+        values.get("kind") in {"nvswitch", "full-mesh", "pcie-tree"}
+        and "gpus_per_node" in case.facts
+    ):
+        laid = [f"node.chips={per_node}"]
+        if per_node % int(values.get("host", {}).get("switches", 1) or 1):
+            laid.append("node.host.switches=0")
+        return laid
+    return []
+
+
+def _network(case: Case, base: str, per_node: int) -> list[str] | None:
+    """Return the overrides that say what network the facts tell of, ``None`` if none."""
+    count, rate = _whole(case, "nics_per_node"), case.facts.get("nic_rate")
+    if count is None or not isinstance(rate, float):
+        return None
+    kind = str(case.facts.get("fabric", "infiniband"))
+    linked = min(
+        (name for name in _FABRICS.get(kind, _FABRICS["infiniband"])),
+        key=lambda name: abs(link_of(name).bandwidth - rate),
+    )
+    laid = [f"fabric.nic.link={linked}", f"fabric.nic.count={count}"]
+    if abs(link_of(linked).bandwidth - rate) > 0.01 * rate:
+        laid.append(f"fabric.nic.bandwidth={show_line_rate(rate)}")
+    if (
+        "fabric" not in entry("systems", base).values
+        and "base" not in entry("systems", base).values
+    ):
+        laid += [
+            f"fabric.hop={1e-6} s",
+            'fabric.tiers=[{name = "leaf", nodes = 64}, {name = "spine"}]',
+        ]
+    elif count != per_node:
+        laid.append("fabric.rails=false")
+    return laid
+
+
+def _whole(case: Case, name: str) -> int | None:
+    value: Fact | None = case.facts.get(name)
+    return int(value) if isinstance(value, float) and 1 <= value < 10_000_000 else None
+
+
+def _release(text: Fact | None) -> str | None:
+    """Return the release of NCCL 2 in ``2.18.3+cuda12.2``; ``None`` where there is none."""
+    numbers = str(text).partition("+")[0].split(".")
+    if text is None or not all(part.isdecimal() for part in numbers) or numbers[0] != "2":
+        return None
+    return ".".join(numbers[:3]) if len(numbers) >= 2 else None

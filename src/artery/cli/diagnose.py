@@ -1,0 +1,76 @@
+"""``artery diagnose``: measured against expected, and the causes that fit the numbers."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.options import set_option, shared_options
+from artery.report.words import Language
+
+
+class _Share(click.ParamType[float]):
+    """``80%`` or ``0.8``."""
+
+    name = "share"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the share, from 0 to 2."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 2:
+            self.fail(f'"{text}" must be a share of what is expected, for example 80%', param, ctx)
+        return share
+
+
+@click.command("diagnose")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--on", metavar="SYSTEM", help="The system that was measured; else from the files.")
+@click.option(
+    "--fail-under",
+    type=_Share(),
+    metavar="SHARE",
+    help="Exit with 5 if measured is below this share of expected, for example 80%.",
+)
+@set_option
+@shared_options
+def command(
+    *,
+    files: tuple[str, ...],
+    on: str | None,
+    fail_under: float | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    lang: Language,
+    out: str,
+) -> None:
+    """Join files into one case and say what holds it back: verdict, causes, the missing fact.
+
+    \b
+    Examples:
+      artery diagnose nccl-tests.log
+      artery diagnose nccl-tests.log nccl-debug.log topo.txt ibstat.txt
+      artery diagnose nccl-tests.log --on dgx-h100:32 --fail-under 80%
+      artery diagnose facts.yaml --json
+
+    What was measured is held against what the system should give at every size. Causes that can
+    be said as a changed system or library price the whole curve again, and are ranked by what
+    remains. Verdicts: healthy, degraded, faulty, refused (no number counts), unknown.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.diagnose import check_threshold, diagnose
+    from artery.report.diagnose import diagnose_drawing, diagnose_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = diagnose(*files, on=on, overrides=overrides)
+    if as_json:
+        write_whole(out, document("diagnose", diagnose_payload(answer)))
+    else:
+        deliver(diagnose_drawing(answer, lang), out)
+    if fail_under is not None:
+        check_threshold(answer, fail_under)

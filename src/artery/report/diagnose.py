@@ -1,0 +1,233 @@
+"""Renders what ``diagnose`` found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery import units
+from artery.answers.diagnose import DiagnoseAnswer
+from artery.diagnoser.case import Curve
+from artery.diagnoser.rules import World, shown
+from artery.diagnoser.verdict import Judged
+from artery.diagnoser.weigh import Weighed
+from artery.report.diagnose_words import diagnose_words
+from artery.report.terminal import commands, indented, labelled
+from artery.report.words import Language, Words
+
+_STYLES: Final = {"healthy": "green", "degraded": "yellow", "faulty": "red", "refused": "red"}
+_MOST_ROWS: Final = 12
+
+
+def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
+    """Return the keys of ``artery.diagnose/1``; causes are in English."""
+    found = answer.diagnosis
+    judged = found.judged
+    return {
+        "verdict": found.verdict,
+        "system": answer.system,
+        "measured": None if found.curve is None else _measured(found.curve, judged, answer),
+        "expected": None if judged is None else _expected(judged),
+        "ratio": None if judged is None else judged.ratio,
+        "findings": [_finding(one, judged) for one in found.findings],
+        "missing_facts": found.missing,
+        "refusals": found.refusals,
+        "assumed": answer.assumed,
+        "notes": answer.notes,
+        "facts": {
+            name: {"value": value, "from": answer.origins.get(name)}
+            for name, value in answer.facts.items()
+        },
+        "files": [{"path": path, "format": name} for path, name in answer.files],
+    }
+
+
+def _measured(curve: Curve, judged: Judged | None, answer: DiagnoseAnswer) -> Mapping[str, object]:
+    shape = judged.shape if judged is not None else None
+    return {
+        "collective": curve.collective,
+        "ranks": curve.ranks,
+        "nodes": curve.nodes,
+        "size_bytes": curve.last.size,
+        "busbw_bytes_per_s": curve.last.busbw,
+        "wire_bytes_per_s_per_chip": answer.wire,
+        "shape": None if shape is None else shape.shape,
+        "plateau_bytes_per_s": None if shape is None else shape.plateau,
+        "knee_bytes": None if shape is None else shape.knee,
+        "file": curve.source,
+        "points": [
+            {"size_bytes": one.size, "busbw_bytes_per_s": one.busbw} for one in curve.points
+        ],
+    }
+
+
+def _expected(judged: Judged) -> Mapping[str, object]:
+    rows = zip(judged.curve.points, judged.expected, judged.low, judged.high, strict=True)
+    return {
+        "size_bytes": judged.curve.last.size,
+        "busbw_bytes_per_s": judged.expected[-1],
+        "low_bytes_per_s": judged.low[-1],
+        "high_bytes_per_s": judged.high[-1],
+        "points": [
+            {
+                "size_bytes": point.size,
+                "busbw_bytes_per_s": middle,
+                "low_bytes_per_s": low,
+                "high_bytes_per_s": high,
+            }
+            for point, middle, low, high in rows
+        ],
+    }
+
+
+def _finding(one: Weighed, judged: Judged | None) -> Mapping[str, object]:
+    explained = one.explanation
+    return {
+        "cause": one.cause.key,
+        "title": one.cause.en,
+        "evidence": one.evidence,
+        "against": one.against,
+        "confidence": one.confidence,
+        "explains": {
+            "fits": explained.fits,
+            "expected_bytes_per_s": judged.expected[-1] if judged is not None else None,
+            "measured_bytes_per_s": judged.curve.last.busbw if judged is not None else None,
+            "with_cause_bytes_per_s": explained.predicted,
+            "remaining_factor": explained.remains,
+            "world": explained.world,
+        },
+        "next_step": one.cause.next,
+        "reference": one.cause.reference,
+    }
+
+
+def diagnose_drawing(answer: DiagnoseAnswer, language: Language) -> RenderableType:
+    """Return the verdict, the curve beside its expectation, causes, and what is missing."""
+    word = diagnose_words(language)
+    found = answer.diagnosis
+    parts: list[RenderableType] = [_title(answer, word)]
+    if found.judged is not None:
+        parts += [indented(_curve(found.judged, word)), *_shape(found.judged, word)]
+    parts += [Text(f"{why.text}. {why.fix}", style="red") for why in found.refusals]
+    if found.verdict == "healthy":
+        parts.append(Text(word["healthy_next"]))
+    if found.findings:
+        parts += [Text(""), Text(word["causes"], style="bold")]
+        for number, one in enumerate(found.findings, 1):
+            parts.append(_cause(number, one, answer, language))
+    for fact in found.missing:
+        line = word["because"].format(why=fact.why, ask=fact.ask)
+        parts.append(labelled(word["missing"], [Text(f"{fact.fact}: {line}", style="yellow")]))
+    parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word)]
+    return Group(*parts)
+
+
+def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
+    found = answer.diagnosis
+    text = Text(word[found.verdict], style=f"bold {_STYLES.get(found.verdict, '')}".strip())
+    if found.judged is None:
+        return text
+    judged = found.judged
+    text.append(
+        f"  {word['measured']} {_gb(judged.curve.last.busbw)}, {word['expected']} "
+        f"{_gb(judged.expected[-1])} GB/s ({_gb(judged.low[-1])}-{_gb(judged.high[-1])}), "
+        f"{units.show_percent(judged.ratio)}"
+    )
+    curve = judged.curve
+    line = word["on"].format(
+        collective=curve.collective or "all_reduce", system=answer.system,
+        ranks=answer.facts.get("ranks", "?") if curve.ranks is None else curve.ranks,
+        nodes=curve.nodes or _told(answer, "nodes"),
+    )  # fmt: skip
+    return Group(text, Text(line))
+
+
+def _told(answer: DiagnoseAnswer, name: str) -> str:
+    value = answer.facts.get(name)
+    return "?" if value is None else shown(value)
+
+
+def _curve(judged: Judged, word: Words) -> Table:
+    """Return the largest sizes: what was measured beside what it should be."""
+    table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(justify="right", no_wrap=True)
+    table.add_row(word["size"], word["measured"], word["expected"], word["ratio"], style="bold")
+    points = list(zip(judged.curve.points, judged.expected, strict=True))
+    step = max(1, -(-len(points) // _MOST_ROWS))
+    for point, middle in points[::-1][::step][::-1]:
+        share = units.show_percent(point.busbw / middle)
+        table.add_row(units.show_bytes(point.size), _gb(point.busbw), _gb(middle), share)
+    return table
+
+
+def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
+    shape = judged.shape
+    figures = {"plateau": _gb(shape.plateau)}
+    if shape.fall is not None:
+        before, after = shape.fall
+        figures |= {"before": _gb(before.busbw), "after": _gb(after.busbw),
+                    "at": units.show_bytes(after.size)}  # fmt: skip
+    yield labelled(word["shape"], [Text(word[shape.shape].format(**figures))])
+
+
+def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language) -> RenderableType:
+    word = diagnose_words(language)
+    head = f"{number}. {_says(one, answer, language)}"
+    share = word["confidence"].format(share=units.show_percent(one.confidence))
+    if one.explanation.fits is False:
+        return Text(head, style="dim")
+    lines: list[RenderableType] = [Text(f"{head}  ({share})")]
+    lines += [indented(Text(text), 3) for text in one.evidence]
+    lines += [indented(Text(text, style="dim"), 3) for text in one.against]
+    lines.append(indented(commands(word["next"], [one.cause.next]), 3))
+    lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
+    return Group(*lines)
+
+
+def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
+    """Return the sentence of a cause: ``expected 366, measured 196, with "..." 199``."""
+    word = diagnose_words(language)
+    title = one.cause.zh if language == "zh" else one.cause.en
+    judged, explained = answer.diagnosis.judged, one.explanation
+    if judged is None or explained.predicted is None:
+        return title
+    said = _world(explained.world or {}, word)
+    key = "fits" if explained.fits else "unfit"
+    return word[key].format(
+        cause=f"{title} ({said})" if said else title,
+        expected=_gb(judged.expected[-1]), measured=_gb(judged.curve.last.busbw),
+        predicted=_gb(explained.predicted),
+    )  # fmt: skip
+
+
+def _world(world: World, word: Words) -> str:
+    """Return what a world changes, in words."""
+    parts = []
+    for key, value in world.items():
+        number = value if isinstance(value, float) else 0.0
+        parts.append(word[f"world_{key}"].format(
+            share=units.show_percent(number), rate=units.show_rate(number), value=shown(value)
+        ))  # fmt: skip
+    return ", ".join(parts)
+
+
+def _notes(answer: DiagnoseAnswer, word: Words) -> Iterator[str]:
+    for note in answer.notes:
+        yield word[note].format(wire=_gb(answer.wire or 0.0))
+    for text in answer.assumed:
+        yield f"{word['assumed']}: {text}"
+    for name, value in answer.facts.items():
+        origin = answer.origins.get(name)
+        if origin is not None:
+            yield f"{name.replace('_', ' ')}: {shown(value)} ({origin})"
+
+
+def _gb(rate: float) -> str:
+    """Return B/s as GB/s, with as many digits as a maintainer says."""
+    value = rate / 1e9
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
