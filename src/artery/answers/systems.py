@@ -20,8 +20,9 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     """Return the system that ``on`` names, with ``overrides`` (``path=value``) laid over it.
 
     A file whose name does not end as ours do is read as whatever format it has, for example the
-    output of ``nvidia-smi topo -m`` (``topo.txt:4`` takes four chips of it).
-    ``chip=NAME`` among the overrides says which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
+    output of ``nvidia-smi topo -m`` (``topo.txt:4`` takes four chips of it). ``chip=NAME`` among
+    the overrides says which chips these are, where the file does not. Raises
+    :class:`artery.errors.InputError`.
     """
     file, chips = _file_and_chips(on)
     if not is_foreign(file):

@@ -47,6 +47,9 @@ def _read(text: Text) -> Reading:
         elif named := _NODE.search(part):
             node = named[1]
         elif bad := _BAD_PORT.search(part):
+            if bad[1] == "ALL":
+                used.add(number)  # the sum over the ports that follow
+                continue
             values = {name: int(value) for name, value in _VALUE.findall(bad[2])}
             ports.setdefault(f"{node} port {bad[1]}".strip(), {}).update(values)
         elif summary := _CHECKED.search(part):

@@ -13,13 +13,13 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import Any, BinaryIO, Final, TypeGuard
+from io import BufferedIOBase, BytesIO
+from typing import Any, Final, TypeGuard
 
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Ignored, Progress, Reading
-from artery.formats.text import Text, open_bytes
+from artery.formats.text import Text, open_bytes, read_text
 
 _PIECE: Final = 4 * 2**20
 _COMMUNICATES: Final = re.compile(r"nccl|rccl", re.IGNORECASE)
@@ -70,11 +70,15 @@ def _read(text: Text) -> Reading:
 
 def _stream(path: str, progress: Progress | None) -> Reading:
     with open_bytes(path) as stream:
-        return _reading(path, _gather(stream, progress))
+        mark = stream.read(3)
+        if mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return _read(read_text(path))
+        start = b"" if mark == b"\xef\xbb\xbf" else mark
+        return _reading(path, _gather(stream, progress, start))
 
 
-def _gather(stream: BinaryIO, progress: Progress | None) -> _Events:
-    """Return what the trace in ``stream`` holds; reading stops where it breaks."""
+def _gather(stream: BufferedIOBase, progress: Progress | None, start: bytes = b"") -> _Events:
+    """Return what the trace ``start`` + ``stream`` holds; reading stops where it breaks."""
     import ijson  # type: ignore[import-untyped]
 
     events = _Events()
@@ -86,17 +90,20 @@ def _gather(stream: BinaryIO, progress: Progress | None) -> _Events:
         ijson.items_coro(about, "distributedInfo", use_float=True),
         ijson.items_coro(device, "deviceProperties.item", use_float=True),
     ]
-    done = 0
+    done = told = 0
     try:
-        while piece := stream.read(_PIECE):
+        # read1: what is good of a broken archive comes out before the error does.
+        while piece := start + stream.read1(_PIECE):
+            start = b""
             for reader in readers:
                 reader.send(piece)
             for event in inbox:
                 _take(event, events)
             del inbox[:]
             done += len(piece)
-            if progress is not None:
+            if progress is not None and done - told >= _PIECE:
                 progress(done)
+                told = done
         for reader in readers:
             reader.close()
     except (ijson.JSONError, OSError, EOFError, zlib.error, ValueError, OverflowError) as error:

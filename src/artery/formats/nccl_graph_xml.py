@@ -23,6 +23,7 @@ _PATTERNS: Final = {
 }  # fmt: skip
 """NCCL, graph.h (NCCL_TOPO_PATTERN_...)."""
 
+_FAR: Final = ("SYS", "PHB")
 _ROOT: Final = re.compile(r"<graphs[\s>]")
 
 
@@ -87,10 +88,9 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
 
 def _warnings(graphs: list[dict[str, Any]]) -> Iterator[str]:
     yield "this is what the library chose; how the machine is built is in the topology file"
-    far = [one["id"] for one in graphs if one["intra_type"] in ("SYS", "PHB")]
+    far = [f"{one['id']} ({one['intra_type']})" for one in graphs if one["intra_type"] in _FAR]
     if far:
-        named = ", ".join(map(str, far))
-        yield f"graph {named} runs between GPUs through processors ({graphs[0]['intra_type']})"
+        yield f"between GPUs through processors: graph {', '.join(far)}"
 
 
 FORMAT = Format("nccl-graph-xml", "state", _recognise, _read)

@@ -60,6 +60,7 @@ class _Table:
     average: float | None = None
     bounds: tuple[int, bool] | None = None
     cut: int = 0
+    source: str | None = None
 
 
 def _recognise(text: Text) -> float:
@@ -74,7 +75,7 @@ def _recognise(text: Text) -> float:
     if any(header_of(line) for line in lines if "busbw" in line):
         return 0.9
     if is_bench(text):
-        return 0.8
+        return 0.85
     rows = sum(row_of(line, None) is not None for line in lines if " float " in line)
     return 0.7 if rows >= 2 else 0.0
 
@@ -102,7 +103,8 @@ def _given(parts: dict[str, Any]) -> _Table:
     """Return a table from JSON or CSV."""
     return _Table(1, parts.get("header"), parts["rows"], parts.get("devices", []),
                   parts.get("name"), parts.get("gpus"), parts.get("version"),
-                  average=parts.get("average"), bounds=parts.get("bounds"))  # fmt: skip
+                  average=parts.get("average"), bounds=parts.get("bounds"),
+                  source=parts["source"])  # fmt: skip
 
 
 def _tables(text: Text, used: set[int]) -> Iterator[_Table]:
@@ -171,6 +173,8 @@ def _fact(line: str, table: _Table) -> bool:
 
 
 def _generation(table: _Table) -> str:
+    if table.source is not None:
+        return table.source
     if table.iterations:
         return "2.20 and later (per-iteration columns)"
     if table.version or any(":" in device["bus"] for device in table.devices):

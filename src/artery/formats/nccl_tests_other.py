@@ -45,7 +45,8 @@ def read_json(text: Text) -> list[dict[str, Any]]:
     average = document.get("average_bus_bandwidth")
     if isinstance(average, dict):
         average = average.get("bandwidth")
-    return [{"rows": rows, "name": _collective(name), "version": _text(document.get("version")),
+    return [{"rows": rows, "source": "JSON (-J)",
+             "name": _collective(name), "version": _text(document.get("version")),
              "average": average * 1e9 if _is_number(average) else None}]  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def read_csv(text: Text) -> list[dict[str, Any]]:
         raise _refused(text, str(error), "must be CSV") from None
     if not rows:
         raise _refused(text, "no row", "rows of size, time (us), algbw and busbw (GB/s)")
-    return [{"rows": rows}]
+    return [{"rows": rows, "source": "CSV"}]
 
 
 def _csv_row(cells: dict[str, Any]) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from artery.catalog.systems import described
 from artery.errors import InputError, Problem
-from artery.formats.node_table import Node, node_table
+from artery.formats.node_table import Node, joined, node_table
 from artery.formats.passed import runs
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
@@ -208,6 +208,7 @@ def _fields(root: Element, found: _Found) -> dict[str, Any]:
                  "family": one.get("familyid"), "model": one.get("modelid")} for one in found.cpus],
         "template": template,
         "link_entries": dict(links),
+        "hives": _hives(gpus),
         "gpus_per_numa": dict(Counter(gpu["numa"] for gpu in gpus)),
         "nics_per_numa": dict(Counter(nic["numa"] for nic in nics)),
         "slot_bytes_per_s": sorted({gpu["slot_bytes_per_s"] for gpu in gpus} - {None}),
@@ -218,6 +219,18 @@ def _fields(root: Element, found: _Found) -> dict[str, Any]:
         "chip": chip,
         "missing_facts": _missing(chip, template=template),
     }  # fmt: skip
+
+
+def _hives(gpus: list[dict[str, Any]]) -> int | None:
+    """Return the number of groups of GPUs that xGMI or NVLink joins directly; none if no links."""
+    where = {gpu["busid"]: index for index, gpu in enumerate(gpus)}
+    pairs = [
+        (index, where[link["target"]])
+        for index, gpu in enumerate(gpus)
+        for link in gpu["links"]
+        if link["target"] in where
+    ]
+    return max(joined(len(gpus), pairs).values()) + 1 if pairs else None
 
 
 def _loose_nics(root: Element) -> list[dict[str, Any]]:

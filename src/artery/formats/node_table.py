@@ -129,7 +129,7 @@ def _cables(node: Node, name: str, one: float, host: Mapping[str, Any]) -> list[
         for (a, b), count in sorted(node.links.items())
         if count
     ]
-    place = _groups(node.gpus, (pair for pair, near in node.near.items() if near != "SYS"))
+    place = joined(node.gpus, (pair for pair, near in node.near.items() if near != "SYS"))
     slots = [{"ends": [f"chip{gpu}", f"host{place[gpu]}"], "link": host["link"]}
              for gpu in range(node.gpus)]  # fmt: skip
     between = [{"ends": [f"host{index}", f"host{index + 1}"], "link": host["link"]}
@@ -139,13 +139,13 @@ def _cables(node: Node, name: str, one: float, host: Mapping[str, Any]) -> list[
 
 def _host(node: Node, chip: str) -> dict[str, Any]:
     pairs = ((pair, near) for pair, near in node.near.items())
-    switches = _groups(node.gpus, (pair for pair, near in pairs if near in _BEHIND_ONE_SWITCH))
+    switches = joined(node.gpus, (pair for pair, near in pairs if near in _BEHIND_ONE_SWITCH))
     count = max(switches.values()) + 1
     even = node.gpus % count == 0 and count < node.gpus
     sockets = node.sockets
     if sockets is None:
-        joined = (pair for pair, near in node.near.items() if near and near != "SYS")
-        sockets = max(_groups(node.gpus, joined).values()) + 1 if node.near else 1
+        close = (pair for pair, near in node.near.items() if near and near != "SYS")
+        sockets = max(joined(node.gpus, close).values()) + 1 if node.near else 1
     host: dict[str, Any] = {"link": node.slot or _PCIE.get(chip, "pcie5x16")}
     host["switches"] = count if even else 0
     host["sockets"] = sockets if 1 < sockets <= node.gpus and node.gpus % sockets == 0 else 1
@@ -157,7 +157,7 @@ def _host(node: Node, chip: str) -> dict[str, Any]:
     return host if peers else {**host, "peer_to_peer": False}
 
 
-def _groups(count: int, joined: Iterable[tuple[int, int]]) -> dict[int, int]:
+def joined(count: int, pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
     """Return the number of the group of each of ``count`` things, given joined pairs."""
     group = list(range(count))
 
@@ -167,7 +167,7 @@ def _groups(count: int, joined: Iterable[tuple[int, int]]) -> dict[int, int]:
             one = group[one]
         return one
 
-    for one, other in joined:
+    for one, other in pairs:
         group[root(max(one, other))] = root(min(one, other))
     roots = [root(one) for one in range(count)]
     order = {one: index for index, one in enumerate(dict.fromkeys(roots))}

@@ -20,16 +20,15 @@ from artery.formats.gpu_names import one_chip, products_in
 from artery.formats.grid import STATUS, TOPOLOGY, Grid, grids
 from artery.formats.node_table import Node, node_table
 from artery.formats.passed import passed_over
+from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 
 NEARNESS: Final = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """PCIe classes from near to far."""
 
-_NIC_LEGEND: Final = re.compile(
-    r"^[ \t]{0,20}(NIC\d{1,3}):[ \t]{1,20}(\S{1,60})[ \t]*$", re.MULTILINE
-)
-_LEGEND: Final = re.compile(r"\s*(?:Legend:|NIC Legend:|NIC\d+:|[A-Z#]{1,4}\d?\s+= )")
+_NIC_LEGEND: Final = re.compile(r"[ \t]{0,20}(NIC\d{1,3}):[ \t]{1,20}(\S{1,60})\s*")
+_LEGEND: Final = re.compile(r"\s*(?:GPU \d+: |Legend:|NIC Legend:|NIC\d+:|[A-Z#]{1,4}\d?\s+= )")
 
 
 def is_topology(grid: Grid) -> bool:
@@ -77,7 +76,8 @@ def _fields(grid: Grid, text: Text) -> dict[str, Any]:
         gpu: {nic: far.get(cell, cell) for nic in nics if (cell := grid.value(gpu, nic))}
         for gpu in gpus
     }
-    named = dict(_NIC_LEGEND.findall(text.content))
+    legend = (_NIC_LEGEND.fullmatch(bare(line[:200])) for line in text.lines)
+    named = {one[1]: one[2] for one in legend if one is not None}
     return {
         "gpus": len(gpus),
         "gpu_names": list(gpus),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from artery.formats.prefixes import bare
 from artery.formats.reading import Ignored
 from artery.formats.text import Text
 
@@ -23,7 +24,7 @@ def passed_over(
     left = (
         number
         for number, line in lines
-        if number not in used and line.strip() and not (known and known.match(line))
+        if number not in used and line.strip() and not (known and known.match(bare(line)))
     )
     return runs(left, why)
 

@@ -16,7 +16,7 @@ import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final
 
 from artery.errors import InputError, Problem
 
@@ -72,12 +72,12 @@ def beginning(path: str) -> Text:
     return Text(path, clean(decoded(path, data)))
 
 
-def open_bytes(path: str) -> BinaryIO:
+def open_bytes(path: str) -> io.BufferedIOBase:
     """Return the file at ``path`` as a stream of its bytes, unpacked on the way if gzipped."""
     with Path(path).open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     if packed:
-        return cast("BinaryIO", gzip.open(path, "rb"))
+        return gzip.open(path, "rb")
     return Path(path).open("rb")
 
 
