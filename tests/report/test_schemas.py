@@ -43,6 +43,8 @@ CALLS = [
     ["fabric", "design", "--chips", "16384"],
     ["fabric", "export", "dgx-h100:64", "--to", "slurm"],
     ["fabric", "design", "--chips", "9", "--rails", "1", "--port", "100G", "--radix", "7"],
+    ["diagnose", "tests/fixtures/diagnose/ring-instead-of-nvls.log"],
+    ["diagnose", "tests/fixtures/diagnose/wrong-results.log"],
     ["doctor"],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],
 ]

@@ -99,8 +99,9 @@ def _nccl_debug(fields: Fields) -> Named:
         yield "fabric", "roce"
     elif kinds & {"ib", "infiniband"}:
         yield "fabric", "infiniband"
-    yield "gpu_direct_rdma", fields.get("gpu_direct_rdma")
-    yield "nvls_supported", fields.get("nvls_supported")
+    over_ib = any("NET/IB" in kind for kind in fields.get("transports") or ())
+    yield "gpu_direct_rdma", fields.get("gpu_direct_rdma") if over_ib else None
+    yield "nvls_supported", fields.get("nvls_supported") or None
     yield "nvls_used", fields.get("nvls_used") or None
     yield from _environment(fields.get("environment") or {})
     yield "shm_pairs_share", _shm_share(fields.get("transports") or {})

@@ -9,6 +9,7 @@
     scope = "network"                         # "node", "network" or "any"
     needs = []                                # facts without which nothing can be said
     worlds = [{network = 0.5}]                # how the cause changes system and library
+    tolerance = 0.3                           # spread of log(measured / priced), if above usual
     next = "command to run next"
     reference = "where this was seen"
     [[half_the_cards.evidence]]
@@ -100,6 +101,7 @@ class Cause:
     worlds: tuple[World, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     only_with_evidence: bool = False
+    tolerance: float = 0.0
 
 
 @cache

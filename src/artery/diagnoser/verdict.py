@@ -50,6 +50,19 @@ class Missing:
     ask: str
 
 
+TRANSPORT: Final = Missing(
+    "transport",
+    "several causes give these numbers; which network the library uses, with how many cards and "
+    "whether they reach GPU memory, tells them apart",
+    "the log with NCCL_DEBUG=INFO of one run (Using network, NET/IB : Using, GDRDMA)",
+)
+TOPOLOGY: Final = Missing(
+    "topology",
+    "several causes give these numbers; how the chips are joined tells them apart",
+    "nvidia-smi topo -m and the log with NCCL_DEBUG=INFO of one run",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The verdict and what it rests on; ``findings`` likeliest first."""
@@ -81,8 +94,18 @@ def judge(
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
     weighed = weigh(case, curve if judged else None, shape, reprice, candidates)
-    return Diagnosis(_verdict(judged, shape, weighed), judged, curve, _shown(weighed),
-                     tuple(missing), ())  # fmt: skip
+    asked = tuple(missing) or _deciding(case, judged, weighed)
+    verdict = _verdict(judged, shape, weighed)
+    return Diagnosis(verdict, judged, curve, _shown(weighed), asked, ())
+
+
+def _deciding(case: Case, judged: Judged | None, weighed: Sequence[Weighed]) -> tuple[Missing, ...]:
+    """Return the one fact that would tell apart the causes that the numbers leave open."""
+    decided = any(one.evidence and one.confidence >= 0.5 for one in weighed)
+    if judged is None or decided:
+        return ()
+    nodes = judged.curve.nodes or case.facts.get("nodes") or 1
+    return (TRANSPORT,) if float(nodes) > 1 else (TOPOLOGY,)
 
 
 def _slowest(case: Case) -> Curve | None:

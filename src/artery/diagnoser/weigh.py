@@ -23,8 +23,8 @@ TOLERANCE: Final = 0.12
 """Assumed: a factor of 1.13 between a machine and its price is nothing (the spread of the
 library's tables, 1.1 to 1.25 for bandwidth, is of 80 %)."""
 
-FITS: Final = 0.22
-"""Assumed: root mean square of the logarithms, a factor of 1.25, from which on it does not fit."""
+FITS: Final = 1.8
+"""Assumed: tolerances that may remain (root mean square of logarithms; a factor of 1.24)."""
 
 UNPRICED: Final = 0.1
 """Assumed: likelihood of any curve under a cause that says nothing about its numbers."""
@@ -123,6 +123,7 @@ def _explain(
         return Explanation(None, None, None, None), UNPRICED
     left, world, values = min(able, key=lambda one: one[0])
     best = max(range(len(values)), key=lambda index: curve.points[index].size)
-    explanation = Explanation(left <= FITS, values[best], exp(min(left, 50.0)), world)
+    spread = max(cause.tolerance, TOLERANCE)
+    explanation = Explanation(left <= FITS * spread, values[best], exp(min(left, 50.0)), world)
     # A cause of many variants fits more easily: each costs its share (Occam).
-    return explanation, exp(-min((left / TOLERANCE) ** 2 / 2, 700.0)) / sqrt(len(cause.worlds))
+    return explanation, exp(-min((left / spread) ** 2 / 2, 700.0)) / sqrt(len(cause.worlds))
