@@ -133,16 +133,8 @@ def _given(found: Arguments, degrees: Mapping[str, int | None]) -> dict[str, Any
         given["sequence_parallel"] = said(found, "sequence_parallel")
     if "use_distributed_optimizer" in found:
         given["zero"] = int(said(found, "use_distributed_optimizer"))
-    if (
-        said(found, "use_torch_fsdp2")
-        or said(found, "use_custom_fsdp")
-        or said(found, "use_megatron_fsdp")
-    ):
+    if any(said(found, name) for name in _FULLY_SHARDED):
         given["zero"] = 3
-    if said(found, "accumulate_allreduce_grads_in_fp32"):
-        given["grad_dtype"] = "fp32"
-    if said(found, "grad_reduce_in_bf16"):
-        given["grad_dtype"] = "bf16"
     if found.get("optimizer") in {"adam", "sgd"}:
         given["optimizer"] = found["optimizer"]
     overlap = _overlap(found)
@@ -157,7 +149,10 @@ _FULLY_SHARDED: Final = ("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsd
 
 def _dtypes(found: Arguments) -> dict[str, str]:
     """Return the dtypes of the computation and of the gradients, as far as they are said."""
-    dtypes = {"dtype": name for name in ("bf16", "fp16") if said(found, name)}
+    dtypes: dict[str, str] = {}
+    for name in ("bf16", "fp16"):
+        if said(found, name):
+            dtypes["dtype"] = name
     if any(found.get(name, "None").casefold() not in {"none", "false", ""} for name in _FP8):
         dtypes["dtype"] = "fp8"
     if said(found, "accumulate_allreduce_grads_in_fp32"):
@@ -245,4 +240,8 @@ def _warnings(found: Arguments, given: Mapping[str, Any], chips: int | None) -> 
         yield f"variables that the file does not set: {', '.join(unset[:8])}"
 
 
-FORMAT: Final = Format("megatron-args", "workload", _recognise, _read)
+_UNTESTED: Final = "written from Megatron-LM's arguments.py; no script of a user was at hand"
+
+FORMAT: Final = Format(
+    "megatron-args", "workload", _recognise, _read, tested=False, notes=(_UNTESTED,)
+)

@@ -20,6 +20,7 @@ MODULES: Final[tuple[str, ...]] = (
     "cable_plan",
     "chakra",
     "dcgm",
+    "deepspeed_config",
     "dmesg_xid",
     "ethtool_counters",
     "facts",
@@ -35,6 +36,7 @@ MODULES: Final[tuple[str, ...]] = (
     "k8s_node",
     "k8s_topology",
     "kineto",
+    "lldp",
     "megatron_args",
     "nccl_debug",
     "nccl_graph_xml",
@@ -50,6 +52,7 @@ MODULES: Final[tuple[str, ...]] = (
     "slurm_sinfo",
     "torch_watchdog",
     "torchrun",
+    "torchtitan_config",
     "training_log",
     "ucx_perftest",
 )

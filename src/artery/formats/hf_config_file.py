@@ -1,0 +1,89 @@
+"""A Hugging Face ``config.json`` as a format, recognised by its content.
+
+What it says of the model is read by :mod:`artery.formats.hf_config`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from artery.core.workload import Workload
+from artery.errors import InputError
+from artery.formats.hf_config.document import Document, parse
+from artery.formats.hf_config.families import read_family
+from artery.formats.hf_config.keys import Keys
+from artery.formats.json_text import looks_like_json
+from artery.formats.reading import Format, Reading
+from artery.formats.text import Text
+from artery.units import show_count
+
+_KEY: Final = re.compile(r'"(\w{2,60})"\s*:')
+_SHAPE: Final = frozenset({
+    "hidden_size", "n_embd", "d_model", "num_hidden_layers", "n_layer", "num_layers", "num_heads",
+    "num_attention_heads", "n_head", "vocab_size", "intermediate_size", "dim", "n_layers",
+})  # fmt: skip
+_NAMED: Final = frozenset({"model_type", "architectures", "transformers_version", "torch_dtype"})
+
+
+def _recognise(text: Text) -> float:
+    if not looks_like_json(text) or text.head.lstrip()[:1] != "{":
+        return 0.0
+    keys = set(_KEY.findall(text.head))
+    if keys & {"model_type", "architectures"} and (keys & _SHAPE or "transformers_version" in keys):
+        return 0.95
+    return 0.8 if len(keys & _SHAPE) >= 3 or (keys & _NAMED and len(keys & _SHAPE) >= 2) else 0.0
+
+
+def _read(text: Text) -> Reading:
+    document = parse(text.content, text.path)
+    path = Path(text.path)
+    name = path.resolve().parent.name if path.name == "config.json" else path.stem or "model"
+    try:
+        workload = read_family(
+            Keys(document, document.table), "model" if text.path == "-" else name
+        )
+    except RecursionError:
+        raise InputError(
+            document.problem((), "endless nesting", "must be flat", "mend it")
+        ) from None
+    fields = _fields(document, workload)
+    warnings = list(workload.notes)
+    if workload.unsupported is not None:
+        warnings.append(f"counted, but no step time is modelled: {workload.unsupported}")
+    return Reading("hf-config", "workload", tuple(_summary(fields)), fields, tuple(warnings),
+                   workload=workload)  # fmt: skip
+
+
+def _fields(document: Document, workload: Workload) -> dict[str, Any]:
+    kind = document.table.get("model_type")
+    return {
+        "name": workload.name,
+        "model_type": kind if isinstance(kind, str) else None,
+        "family": workload.family,
+        "parameters": workload.parameters,
+        "active_parameters": workload.active_parameters,
+        "layers": workload.depth,
+        "hidden": workload.hidden,
+        "heads": workload.heads,
+        "kv_heads": workload.kv_heads,
+        "vocabulary": workload.logits,
+        "sequence": workload.sequence,
+        "max_sequence": workload.max_sequence,
+        "tied": workload.tied,
+        "weight_dtype": workload.weight_dtype,
+        "unsupported": workload.unsupported,
+    }
+
+
+def _summary(fields: dict[str, Any]) -> Iterator[str]:
+    active = fields["active_parameters"]
+    more = f", {show_count(active)} active" if active != fields["parameters"] else ""
+    kind = fields["model_type"] or fields["family"]
+    yield f"{kind}: {show_count(fields['parameters'])} parameters{more}"
+    yield f"{fields['layers']} layers of {fields['hidden']}, {fields['heads']} heads"
+
+
+FORMAT: Final = Format("hf-config", "workload", _recognise, _read)
