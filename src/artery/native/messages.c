@@ -4,7 +4,7 @@
    all. What follows from a completion is known, and put on the heap, as soon as the completion
    time is, not when that time comes. */
 
-#include "work.h"
+#include "calendar.h"
 
 struct kind { /* what links have in common; how long the last size took */
     int64_t rate, latency, packet, size, duration;
@@ -27,7 +27,7 @@ struct run {
     struct work *w;
     struct state *links;
     struct kind *kinds;
-    struct heap heap;
+    struct calendar calendar;
     int64_t segment, window, packet, least, done;
     char *slots;
     int32_t *slot_of;
@@ -44,7 +44,8 @@ static void push(struct run *r, int64_t time, int64_t order)
 {
     struct event e = departure(r->w, time, order);
     e.bytes = piece_bytes(r->w, cut(r->w, r->segment, r->least, order >> 32), order);
-    r->failed |= !heap_push(&r->heap, &e);
+    FETCH(&r->links[e.here]);
+    r->failed |= !calendar_push(&r->calendar, &e);
 }
 
 static struct slot *slot_at(struct run *r, int32_t index)
@@ -170,8 +171,20 @@ static int64_t serve(struct run *r, struct event *e)
     e->tail = tail + k->latency;
     e->at++;
     e->hop++;
-    if (--e->left)
+    if (--e->left) {
         e->here = r->w->link[e->at];
+        FETCH(&r->links[e->here]);
+        const int64_t t = e->order >> 32;
+        if (e->left == 2)
+            FETCH(&r->w->delivered_gate[t]);
+        if (e->left == 1 && r->w->delivered_gate[t] >= 0) {
+            const int32_t g = r->w->delivered_gate[t]; /* its delivery will touch these */
+            FETCH(&r->w->count[g]);
+            FETCH(&r->w->opened[g]);
+            FETCH(&r->w->first[g]);
+            FETCH(&r->w->then_start[g]);
+        }
+    }
     return tail;
 }
 
@@ -189,24 +202,17 @@ static void complete(struct run *r, const struct event *e)
     arrive(r, t, e->order & INT32_MAX, e->tail, back);
 }
 
-/* Ask for the links that the next events will need: most of the time goes into waiting for them. */
-static inline void fetch(const struct run *r)
-{
-#ifdef __GNUC__
-    for (int i = 0; i < 5 && i < r->heap.count; i++)
-        __builtin_prefetch(&r->links[r->heap.item[i].here], 1);
-#else
-    (void)r;
-#endif
-}
-
 static void play(struct run *r)
 {
-    while (r->heap.count && !r->failed) {
-        struct event e = r->heap.item[0];
+    struct heap *near = &r->calendar.near;
+    for (;;) {
+        r->failed |= !calendar_ready(&r->calendar);
+        if (!near->count || r->failed)
+            return;
+        struct event e = near->item[0];
         const int leaves = e.hop == 0;
         if (leaves && r->w->fails && !choose(r->w, &e)) {
-            heap_pop(&r->heap);
+            heap_pop(near);
             continue;
         }
         int64_t sent = e.time;
@@ -214,11 +220,12 @@ static void play(struct run *r)
             sent = serve(r, &e);
             r->w->events++;
         }
-        if (e.left)
-            heap_sink(&r->heap, 0, &e);
-        else
-            heap_pop(&r->heap);
-        fetch(r);
+        if (e.left && e.time < r->calendar.end) {
+            heap_sink(near, 0, &e);
+        } else {
+            heap_pop(near);
+            r->failed |= e.left && !calendar_push(&r->calendar, &e);
+        }
         const int64_t t = e.order >> 32;
         if (leaves && segments(r, t) > 1)
             send_next(r, t, e.order & INT32_MAX, sent);
@@ -259,6 +266,8 @@ static int prepare(struct run *r)
         r->slot_of = malloc((size_t)(w->transfers ? w->transfers : 1) * sizeof *r->slot_of);
     if (!r->links || (r->segment && !r->slot_of))
         return 0;
+    r->calendar.needed = (const char *)r->links;
+    r->calendar.stride = sizeof *r->links;
     for (int64_t i = 0; i < w->links; i++) {
         const struct state l = {0, 0, 0, kind_of(r, w->rate[i], w->latency[i]), 0};
         r->links[i] = l;
@@ -277,6 +286,7 @@ int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t pac
     struct run r = {.w = w, .segment = segment, .window = window, .packet = packet,
                     .least = least, .unused = -1};
     w->makespan = w->events = 0;
+    calendar_start(&r.calendar);
     if (prepare(&r))
         play(&r);
     for (int64_t i = 0; r.links && i < w->links; i++) {
@@ -289,6 +299,6 @@ int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t pac
     free(r.kinds);
     free(r.slots);
     free(r.slot_of);
-    free(r.heap.item);
+    calendar_free(&r.calendar);
     return r.failed;
 }
