@@ -19,9 +19,8 @@ from artery.simulator.simulate import simulate
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
 GIB = 2**30
 
-# All-reduce by NVLSTree on DGX H100 with NDR InfiniBand, microseconds by bytes; NVIDIA's plot of
-# bus bandwidth to 1,024 GPUs ("Scaling deep learning training with NCCL", NVLSTree), digitised,
-# some 3 GB/s off. Sizes above 16 MiB.
+# All-reduce by NVLSTree on H100 with NVLink and eight NDR InfiniBand cards a node, microseconds by
+# bytes, above 16 MiB (NVIDIA, GTC 2024, S62129, slide 35; digitised, some 3 GB/s off).
 NVLS_TREE = {
     32: {2**25: 434.3, 2**26: 564.8, 2**27: 937.4, 2**28: 1657.4, 2**29: 3080.2, 2**30: 5906.8},
     64: {2**25: 505.0, 2**26: 691.0, 2**27: 1022.2, 2**28: 1711.4, 2**29: 3106.0, 2**30: 6067.5},
@@ -53,10 +52,10 @@ def test_a_dgx_1_reaches_what_was_measured(spec: str) -> None:
 
 def test_four_and_six_chips_are_bounded_by_their_cut() -> None:
     spec = str(FIXTURES / "four-and-six.toml")
-    found = ask("all_reduce", spec, size="1G", links=5)
-    rates = {link.kind for link in found.links}
-    assert rates
-    assert found.links[0].load > 0.9
+    # Two NDR cables join them: 100 GB/s, of which the link class reaches 96 %.
+    found = ask("all_reduce", spec, size="4G", links=1)
+    assert found.links[0].kind == "ib-ndr"
+    assert 0.97 * 96e9 <= found.busbw <= 96e9
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,7 +160,8 @@ def _explicit(
     """Play every message."""
     whole = explicit(system, wires, jobs, scenario)
     few = len(whole.job) <= MOST_TIMES
-    played = _play(whole.work, scenario, chosen, times=few)
+    transport = _transport(system, scenario, chosen)
+    played = _play(whole.work, transport, chosen, times=few)
     finish = _finish(whole, jobs, played)
     times = tuple(
         float(ranks.max(initial=0.0)) - release
@@ -177,7 +179,7 @@ def _explicit(
         pairs=whole.pairs,
         routed=whole.routed,
         messages=_kept(whole, jobs, played) if few else None,
-        replay=partial(_again, whole.work, scenario, chosen),
+        replay=partial(_again, whole.work, transport, chosen),
     )
 
 
@@ -198,17 +200,30 @@ def _finish(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> tuple[
     return tuple(found[job] for job in sorted(found))
 
 
-def _play(work: Work, scenario: Scenario, chosen: Chosen, *, times: bool) -> Played:
+def _transport(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
+    """Return how messages are sent: the transport's window, or a node's own where that is larger.
+
+    Inside a node no window holds the links back: it must cover their bandwidth times delay.
+    """
+    known = protocol(scenario.transport)
+    inner = system.tiers[0] if system.tiers else None
+    window = known.window
+    if inner is not None:
+        delay = 2 * inner.latency * inner.link.bandwidth * inner.link.efficiency
+        window = max(window, ceil(delay / known.segment) + 2)
+    return Transport(chosen.segment, window, scenario.packet)
+
+
+def _play(work: Work, transport: Transport, chosen: Chosen, *, times: bool) -> Played:
     if chosen.engine == "fluid":
         return fluid(work).played
-    known = protocol(scenario.transport)
-    transport = Transport(chosen.segment, known.window, scenario.packet)
     return messages(work, transport, times=times)
 
 
-def _again(work: Work, scenario: Scenario, chosen: Chosen, rate: Ints) -> float:
+def _again(work: Work, transport: Transport, chosen: Chosen, rate: Ints) -> float:
     links = replace(work.links, rate=rate)
-    return _play(work._replace(links=links), scenario, chosen, times=False).makespan / PICOSECONDS
+    found = _play(work._replace(links=links), transport, chosen, times=False)
+    return found.makespan / PICOSECONDS
 
 
 def _kept(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> Messages | None:
