@@ -202,6 +202,20 @@ def test_the_twin_agrees_to_the_picosecond(monkeypatch: pytest.MonkeyPatch) -> N
     assert stalled > 100
 
 
+def test_the_twin_agrees_on_thousands_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough that far events wait in the buckets of the calendar, near and very far ones."""
+    use(monkeypatch, "messages")
+    random = np.random.default_rng(3)
+    hosts, n = 40, 5000
+    source, target = random.integers(0, hosts, (2, n))
+    size = random.integers(0, 10 ** random.integers(1, 8, n))
+    release = random.integers(0, 10 ** random.integers(1, 12, n))
+    transfers = over_star(source, target, size, hosts)
+    work = Work(star(hosts, RATE, LATENCY), transfers, at_times(release))
+    for transport in (MESSAGE, Transport(65_536, 4)):
+        same(messages(work, transport), twin(work, transport))
+
+
 def test_the_twin_agrees_on_1024_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, "messages")
     work, _ = halving_doubling(1024, 2**24)
