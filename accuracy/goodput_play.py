@@ -5,7 +5,7 @@ It shares no formula with it: work, saves, failures and restarts happen one afte
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 from random import Random
 
@@ -17,7 +17,7 @@ def play(job: Job, intervals: Sequence[float], failures: int, seed: int) -> floa
     """Return useful over elapsed time after ``failures`` failures of ``job``.
 
     A farther tier is saved to at every so many saves on the nearest, as near to its interval as
-    whole numbers come. Copies are safe when they are taken.
+    whole numbers come. A failure within ``unsafe`` seconds of a save goes back one save more.
     """
     random = Random(seed)  # noqa: S311 (a simulation)
     every = [max(1, round(tau / intervals[0])) for tau in intervals]
@@ -28,24 +28,25 @@ def play(job: Job, intervals: Sequence[float], failures: int, seed: int) -> floa
         until = random.expovariate(1.0 / job.failures.mtbf)
         left = lasting[-1] - lasting[done]
         rounds, rest = divmod(until - left, lasting[-1]) if until >= left else (-1.0, until)
-        reached = _reached(lasting, done if rounds < 0 else 0, rest)
+        begun = done if rounds < 0 else 0
+        place = lasting[begun] + rest
+        reached = bisect_right(lasting, place) - 1
         tier, down = _down(random, job)
         saved = reached - reached % every[tier]
+        fresh = rounds >= 0 or saved > begun
+        if fresh and place - lasting[saved] < job.tiers[tier].unsafe:
+            saved = max(saved - every[tier], begun if rounds < 0 else -every[-1])
         useful += ((int(rounds) + 1) * every[-1] + saved - done) * intervals[0]
-        done = saved
+        done = saved % every[-1]
         clock += until + down
     return useful / clock
 
 
 def _length(job: Job, near: float, every: Sequence[int], segments: int) -> float:
     """Seconds of ``segments`` stretches of work with the saves on every tier that fall due."""
-    saves = sum(tier.save * (segments // n) for tier, n in zip(job.tiers, every, strict=True))
+    often = [*(segments // n for n in every), 0]
+    saves = sum(t.save * (often[i] - often[i + 1]) for i, t in enumerate(job.tiers))
     return segments * near + saves
-
-
-def _reached(lasting: Sequence[float], done: int, passed: float) -> int:
-    """Segments finished ``passed`` seconds after ``done`` of them."""
-    return bisect_left(lasting, lasting[done] + passed) - 1 if passed > 0.0 else done
 
 
 def _down(random: Random, job: Job) -> tuple[int, float]:

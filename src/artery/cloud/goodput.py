@@ -3,7 +3,8 @@
 The complete model of Daly (FGCS 22(3), 2006) with the mean restart over all failures, times what
 the failures cost that a nearer tier does not survive: they fall back to the last checkpoint of a
 farther tier, at work rate mu = lambda/E over ``x = mu·(tau_far - tau_near)`` of work, so that
-x/(e^x - 1) of it is kept. Stalls, slow nodes and the notice of silent errors stretch time.
+x/(e^x - 1) of it is kept. A failure before a copy is safe goes back one copy more: on the whole by
+the time that a copy is not safe. Stalls, slow nodes and the notice of silent errors stretch time.
 """
 
 from __future__ import annotations
@@ -78,16 +79,13 @@ def shares(job: Job, intervals: Sequence[float]) -> Shares:
     """Return where time goes with checkpoints every ``intervals`` seconds of work on each tier."""
     near = intervals[0]
     mtbf, restart = job.failures.mtbf, mean_restart(job)
-    pairs = zip(job.tiers, intervals, strict=True)
-    per_work = sum(tier.save / tau for tier, tau in pairs)
+    per_work = _saving(job, intervals)
     done = complete(near, per_work * near, mtbf, restart)
-    # A failure before the copy is safe goes back one checkpoint more: by the part of the interval
-    # that is not safe, of work done at the rate ``done``.
-    kept = done
-    if done > 0.0:
-        kept /= 1.0 + job.failures.rate() * job.tiers[0].unsafe
+    kept = done / (1.0 + job.failures.rate() * job.tiers[0].unsafe)
     for index in range(1, len(job.tiers)):
-        kept *= _kept(_fall_back(job, index), done, intervals[index] - intervals[index - 1])
+        rate = _fall_back(job, index)
+        kept *= _kept(rate, done, intervals[index] - intervals[index - 1])
+        kept /= 1.0 + rate * job.tiers[index].unsafe
     stretch = 1.0 + _waits(job.failures)
     silent = sum(
         each.per_second * each.duration
@@ -104,6 +102,14 @@ def shares(job: Job, intervals: Sequence[float]) -> Shares:
         redone=max(0.0, 1.0 / stretch - useful - saving - restarting),
         restarting=restarting,
         waiting=1.0 - 1.0 / stretch,
+    )
+
+
+def _saving(job: Job, intervals: Sequence[float]) -> float:
+    """Blocking seconds per second of work: a save on a farther tier makes that on a nearer one."""
+    often = [*(1.0 / tau for tau in intervals), 0.0]
+    return sum(
+        tier.save * (often[index] - often[index + 1]) for index, tier in enumerate(job.tiers)
     )
 
 
@@ -179,7 +185,7 @@ def replicas(mtbf: float, stall: float, rejoin: float, count: int) -> float:
     return max(0.0, 1.0 - (stall + rejoin / count) / mtbf)
 
 
-def slower_failures(failures: FailureModel, factor: float) -> FailureModel:
+def scaled(failures: FailureModel, factor: float) -> FailureModel:
     """Return the model with every rate multiplied by ``factor``."""
     classes = (replace(each, rate=each.rate * factor) for each in failures.classes)
     return replace(failures, classes=tuple(classes))

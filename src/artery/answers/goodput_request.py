@@ -1,0 +1,131 @@
+"""What can be told to ``goodput`` beside the model, the system and the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from types import NoneType
+from typing import Any, Final
+
+from artery.answers.arguments import check_kinds
+from artery.cloud.checkpoints import SURVIVES, TierName
+from artery.cloud.failure_model import Rates
+from artery.cloud.failures import RATES, FailureRate
+from artery.cloud.spares import REPAIR
+from artery.core.system import System
+from artery.errors import InputError, Problem, Problems, UsageError, did_you_mean, nearest
+
+FARTHEST: Final = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """Failures, checkpoints and repair as told; ``None`` is left to published values.
+
+    ``rate`` names a published rate (a key of ``cloud.failures.RATES``);
+    ``node_failures_per_1000_days`` takes its place. ``checkpoint`` names the tiers that are
+    saved to (``memory``, ``local``, ``shared``). ``store_bandwidth`` is that of the shared store in
+    B/s. ``save_time`` (blocking, on the nearest tier), ``restart_time`` (whole, loading included)
+    and ``interval`` (of work between checkpoints on the nearest tier) take the place of what is
+    computed. ``queue_time`` passes before the first start. ``spare_risk`` is the chance that is
+    accepted of more nodes being out than are spare. Times in seconds.
+    """
+
+    rate: str = "rsc-1"
+    node_failures_per_1000_days: float | None = None
+    user_faults_per_day: float = 0.0
+    slow_nodes_per_1000_days: float = 0.0
+    link_flaps_per_1000_days: float = 0.0
+    checkpoint: tuple[str, ...] = (FARTHEST,)
+    blocking_save: bool = False
+    store_bandwidth: float | None = None
+    save_time: float | None = None
+    restart_time: float | None = None
+    interval: float | None = None
+    queue_time: float = 0.0
+    repair_time: float = REPAIR
+    spare_risk: float = 0.01
+
+    @property
+    def rates(self) -> Rates:
+        """The failure rates to use, with the range of those published unless one is given."""
+        apart = {
+            "user_faults": self.user_faults_per_day,
+            "slow_nodes": self.slow_nodes_per_1000_days,
+            "flaps": self.link_flaps_per_1000_days,
+        }
+        given = self.node_failures_per_1000_days
+        if given is not None:
+            return Rates(FailureRate("given", given, "given"), given, given, **apart)
+        return Rates(RATES[self.rate], **apart)
+
+    @property
+    def tiers(self) -> tuple[TierName, ...]:
+        """The tiers saved to, from the nearest to the farthest."""
+        return tuple(name for name in SURVIVES if name in self.checkpoint)
+
+
+def circumstances(options: Mapping[str, Any]) -> tuple[Circumstances, dict[str, Any]]:
+    """Return what ``options`` tell of failures, and the rest of them, which are the plan's.
+
+    Raises:
+        UsageError: an option is of the wrong kind, or names what there is not.
+        InputError: a number is out of range.
+    """
+    names = {field.name for field in fields(Circumstances)}
+    mine = {key: value for key, value in options.items() if key in names and value is not None}
+    rest = {key: value for key, value in options.items() if key not in names}
+    texts = {"rate", "checkpoint", "blocking_save"}
+    check_kinds(str, rate=mine.get("rate", "rsc-1"))
+    check_kinds(float, NoneType, **{k: v for k, v in mine.items() if k not in texts})
+    told = Circumstances(**mine)
+    _check_names(told)
+    _check_numbers(told)
+    return told, rest
+
+
+def _check_names(told: Circumstances) -> None:
+    if told.rate not in RATES:
+        near = did_you_mean(nearest(told.rate, RATES)) or f"known: {', '.join(RATES)}"
+        raise UsageError(f'no failure rate is called "{told.rate}"; {near}')
+    unknown = [name for name in told.checkpoint if name not in SURVIVES]
+    if unknown:
+        raise UsageError(f'no tier is called "{unknown[0]}"; known: {", ".join(SURVIVES)}')
+    if FARTHEST not in told.checkpoint:
+        raise UsageError(
+            "checkpoint must name shared: the other tiers do not survive the loss of a rack"
+        )
+
+
+def _check_numbers(told: Circumstances) -> None:
+    above = ("store_bandwidth", "interval", "save_time")
+    with Problems() as wrong:
+        for field in fields(told):
+            value = getattr(told, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            if not isfinite(value) or value < 0 or (value == 0 and field.name in above):
+                least = "above 0" if field.name in above else "0 or more"
+                wrong.add(_out_of_range(field.name, value, f"a number {least}"))
+        if not 0 < told.spare_risk < 1:
+            wrong.add(_out_of_range("spare_risk", told.spare_risk, "a chance between 0 and 1"))
+
+
+def _out_of_range(name: str, value: float, rule: str) -> Problem:
+    return Problem(field=name, found=f"{value:g}", rule=rule, fix="another value, or leave it out")
+
+
+def check_tiers(told: Circumstances, system: System) -> None:
+    """Raise :class:`InputError` for a tier that ``system`` does not have: one node has no peer."""
+    if "memory" in told.tiers and system.nodes == 1:
+        raise InputError(
+            [
+                Problem(
+                    field="checkpoint",
+                    found=f"memory on {system.name}, one node",
+                    rule="a copy in a peer's memory needs a second node",
+                    fix="--checkpoint local,shared",
+                )
+            ]
+        )
