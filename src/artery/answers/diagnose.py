@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_case import case_of
+from artery.answers.diagnose_facts import PLATEAU
 from artery.answers.diagnose_system import Stand, stand_for
-from artery.answers.diagnose_worlds import band, repricer
+from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect import named
 from artery.answers.expect_pricing import Setting
 from artery.core.pricing import Collective
 from artery.diagnoser.case import Case, Curve, Fact
 from artery.diagnoser.shape import shape_of
-from artery.diagnoser.verdict import Diagnosis, Judged, Missing, judge
+from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
 from artery.errors import InputError, Problem, Problems, ThresholdError
 from artery.formats.reading import Progress, Reading
 from artery.formats.recognise import read
@@ -61,8 +62,7 @@ def diagnose(
     stand, judged, setting = _judged(case, on, overrides, node)
     reprice = None
     if judged is not None and setting is not None:
-        sizes = [point.size for point in judged.curve.points]
-        reprice = repricer(setting, _collective(judged.curve), sizes)
+        reprice = repricer(setting, _collective(judged.curve), judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand))
     return DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
@@ -104,12 +104,25 @@ def _judged(
         if stand.setting is None:
             worst = worst if worst[0] is not None else (stand, None, None)
             continue
-        sizes = [point.size for point in curve.points]
-        middle, low, high = band(stand.setting, _collective(curve), sizes)
-        judged = Judged(curve, shape_of(curve), middle, low, high)
+        judged = _against(curve, stand.setting)
         if worst[1] is None or judged.ratio < worst[1].ratio:
             worst = (stand, judged, stand.setting)
     return worst
+
+
+def _against(curve: Curve, setting: Setting) -> Judged:
+    """Return ``curve`` beside what it should be.
+
+    Over two nodes that is a tree's bandwidth or, if the run comes up to it, a ring's: both put
+    on the network what the cards carry.
+    """
+    sizes = [point.size for point in curve.points]
+    collective = _collective(curve)
+    judged = Judged(curve, shape_of(curve), *band(setting, collective, sizes))
+    if judged.ratio >= HEALTHY or not has_two_ways(curve, collective):
+        return judged
+    ring = Judged(curve, judged.shape, *band(setting, collective, sizes, "ring"))
+    return ring if ring.ratio >= HEALTHY else judged
 
 
 def _collective(curve: Curve) -> Collective:
@@ -141,6 +154,8 @@ def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]
     if curve is not None:
         if curve.nodes == 2 and curve.collective in (None, "all_reduce"):
             notes.append("two_nodes")
+        if curve.points[0].size == PLATEAU and len(curve.points) == 1:
+            notes.append("size_unknown")
         if curve.collective is None:
             notes.append("collective_unknown")
     if len(case.curves) > 1:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from artery.answers.diagnose_facts import curves_of, facts_of
+from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said
 from artery.formats.reading import Reading
 
@@ -29,6 +30,10 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
                 facts[name], origins[name] = value, path
     curves = tuple(curve for path, one in readings for curve in curves_of(one, path))
     _derive(facts, origins, curves)
+    for path, reading in readings:
+        if reading.format == "facts":
+            for name, value in training_facts(facts, reading.fields["measured"]).items():
+                facts[name], origins[name] = value, path
     said = tuple(line for path, one in readings for line in _lines(one, path))
     refusals = tuple(why for path, one in readings for why in _refusals(one, path))
     return Case(curves, facts, origins, said, () if curves and not refusals else refusals)
@@ -65,9 +70,18 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the file said in words, where the reader kept it."""
     for one in fields.get("warning_lines", ()):
         yield str(one["text"])
-    words = fields.get("words")
-    for text in words.values() if isinstance(words, Mapping) else ():
-        yield str(text)
+    for name in ("words", "facts"):
+        table = fields.get(name)
+        for text in table.values() if isinstance(table, Mapping) else ():
+            if isinstance(text, str):
+                yield text
+    for row in _tables(fields.get("measured")):
+        yield from (text for text in row.values() if isinstance(text, str))
+
+
+def _tables(rows: object) -> list[Mapping[str, Any]]:
+    listed = rows if isinstance(rows, list) else []
+    return [row for row in listed if isinstance(row, Mapping)]
 
 
 def _refusals(reading: Reading, path: str) -> Iterator[Refusal]:

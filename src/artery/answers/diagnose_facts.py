@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from artery.answers.expect import named
 from artery.diagnoser.case import Curve, Fact, Point
+from artery.errors import InputError
 from artery.formats.reading import Reading
+
+PLATEAU: Final = 8 * 2**30
+"""Bytes. Where nobody said a size, the largest that people measure."""
 
 Fields = Mapping[str, Any]
 Named = Iterator[tuple[str, Fact | None]]
@@ -71,10 +76,36 @@ def _busbw(row: Fields) -> float | None:
 
 def _told_curves(fields: Fields, source: str) -> Iterator[Curve]:
     for one in fields.get("curves", ()):
-        points = tuple(Point(int(p["size_bytes"]), float(p["busbw_bytes_per_s"]))
-                       for p in sorted(one["points"], key=lambda p: p["size_bytes"]))  # fmt: skip
-        if points:
-            yield Curve(one.get("collective"), one.get("ranks"), one.get("nodes"), points, source)
+        points = {
+            int(point["size_bytes"]): float(point["busbw_bytes_per_s"]) for point in one["points"]
+        }
+        listed = tuple(Point(*point) for point in sorted(points.items()) if all(point))
+        if listed:
+            yield Curve(_known(one["collective"]), one["ranks"], one["nodes"], listed, source)
+    yield from _plateaus(fields, source)
+
+
+def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
+    """Yield bandwidths of which nobody said the size: they are taken as the plateau."""
+    facts = fields.get("facts", {})
+    for row in fields.get("measured", ()):
+        rate = row.get("busbw")
+        if rate and "size" not in row and "size" not in facts:
+            ranks, nodes = (_count(row.get(name, facts.get(name))) for name in ("ranks", "nodes"))
+            name = row.get("collective", facts.get("collective"))
+            yield Curve(_known(name), ranks, nodes, (Point(PLATEAU, float(rate)),), source)
+
+
+def _known(name: object) -> str | None:
+    """Return the collective of that name; ``None`` if there is none."""
+    try:
+        return named(str(name)) if name else None
+    except InputError:
+        return None
+
+
+def _count(value: object) -> int | None:
+    return int(value) if isinstance(value, float) and 1 <= value < 10_000_000 else None
 
 
 def _nccl_tests(fields: Fields) -> Named:

@@ -15,27 +15,53 @@ from artery.collective.groups import inner_tiers
 from artery.core.link import Link
 from artery.core.pricing import Collective
 from artery.core.system import System, Tier
+from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World
-from artery.diagnoser.weigh import Reprice
+from artery.diagnoser.weigh import Reprice, residual
 from artery.errors import ArteryError
 
 
-def repricer(setting: Setting, collective: Collective, sizes: Sequence[int]) -> Reprice:
-    """Return the function that prices ``collective`` at ``sizes`` in a changed world, as busbw."""
-    usual = busbw(setting, collective, sizes)
+def repricer(setting: Setting, collective: Collective, curve: Curve) -> Reprice:
+    """Return the function that prices ``curve`` in a changed world, as busbw by size.
+
+    Over two nodes libraries differ in whether they take a tree or a ring: the nearer one counts.
+    """
+    sizes = [point.size for point in curve.points]
+    ways = ("auto", "ring") if has_two_ways(curve, collective) else ("auto",)
+    usual = {way: busbw(setting, collective, sizes, way) for way in ways}
 
     def reprice(world: World) -> Sequence[float] | None:
         changed = change(setting, world)
         if changed is None:
             return None
-        try:
-            found = busbw(changed, collective, sizes, str(world.get("algorithm", "auto")))
-        except ArteryError:
-            return None  # the algorithm does not exist for these ranks
-        differs = any(abs(a - b) > 0.01 * b for a, b in zip(found, usual, strict=True))
-        return found if differs else None
+        found = []
+        for way in ways:
+            priced = _able(changed, collective, sizes, str(world.get("algorithm", way)))
+            if priced is not None and _differs(priced, usual[way]):
+                found.append(priced)
+        return min(found, key=lambda one: residual(curve, one), default=None)
 
     return reprice
+
+
+def has_two_ways(curve: Curve, collective: Collective) -> bool:
+    """Whether a tree would show more than the cards carry: an all-reduce over two nodes."""
+    return curve.nodes == 2 and collective == "all_reduce"
+
+
+def _able(
+    setting: Setting, collective: Collective, sizes: Sequence[int], algorithm: str
+) -> tuple[float, ...] | None:
+    """Return the bandwidths, unless that algorithm does not exist for these ranks."""
+    try:
+        return busbw(setting, collective, sizes, algorithm)
+    except ArteryError:
+        return None
+
+
+def _differs(found: Sequence[float], usual: Sequence[float]) -> bool:
+    """Whether a world changes anything: one that does not explains nothing."""
+    return any(abs(a - b) > 0.01 * b for a, b in zip(found, usual, strict=True))
 
 
 def busbw(

@@ -10,6 +10,8 @@
     needs = []                                # facts without which nothing can be said
     worlds = [{network = 0.5}]                # how the cause changes system and library
     tolerance = 0.3                           # spread of log(measured / priced), if above usual
+    asks = "nic_rate"                         # the fact to ask for where this comes first
+    verdict = "faulty"                        # if evidence alone proves it; else degraded
     next = "command to run next"
     reference = "where this was seen"
     [[half_the_cards.evidence]]
@@ -102,6 +104,8 @@ class Cause:
     evidence: tuple[Evidence, ...] = ()
     only_with_evidence: bool = False
     tolerance: float = 0.0
+    verdict: Literal["faulty", "degraded"] = "degraded"
+    asks: str = ""
 
 
 @cache

@@ -94,16 +94,23 @@ def judge(
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
     weighed = weigh(case, curve if judged else None, shape, reprice, candidates)
-    asked = tuple(missing) or _deciding(case, judged, weighed)
     verdict = _verdict(judged, shape, weighed)
+    asked = _asked(case, judged, weighed, tuple(missing))
     return Diagnosis(verdict, judged, curve, _shown(weighed), asked, ())
 
 
-def _deciding(case: Case, judged: Judged | None, weighed: Sequence[Weighed]) -> tuple[Missing, ...]:
-    """Return the one fact that would tell apart the causes that the numbers leave open."""
-    decided = any(one.evidence and one.confidence >= 0.5 for one in weighed)
-    if judged is None or decided:
-        return ()
+def _asked(
+    case: Case, judged: Judged | None, weighed: Sequence[Weighed], missing: tuple[Missing, ...]
+) -> tuple[Missing, ...]:
+    """Return the one fact that would tell apart what the numbers leave open."""
+    proven = next((one.cause for one in weighed if one.evidence and one.confidence >= 0.5), None)
+    if proven is not None:
+        if proven.asks and proven.asks not in case.facts:
+            why = f"{proven.en}: this fact would settle it"
+            return (Missing(proven.asks.replace("_", " "), why, proven.next),)
+        return () if not case.curves else missing
+    if missing or judged is None:
+        return missing
     nodes = judged.curve.nodes or case.facts.get("nodes") or 1
     return (TRANSPORT,) if float(nodes) > 1 else (TOPOLOGY,)
 
@@ -127,9 +134,9 @@ def _verdict(judged: Judged | None, shape: str | None, weighed: Sequence[Weighed
         broken = judged.ratio < FAULTY or shape == "falling"
         return "faulty" if broken else "degraded"
     proven = [one for one in weighed if one.evidence and one.confidence >= 0.5]
-    if shape == "falling" or (proven and proven[0].cause.only_with_evidence):
+    if shape == "falling":
         return "faulty"
-    return "unknown"
+    return proven[0].cause.verdict if proven else "unknown"
 
 
 def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:

@@ -43,7 +43,8 @@ _EN = {
     "average": '"Avg bus bandwidth" is the mean over all sizes, not the peak: the largest size '
     "is compared here.",
     "two_nodes": "Two nodes: a tree has one edge, so that busbw may show almost twice what the "
-    "cards carry. What a chip puts on the network, busbw·(k-1)/(n-1): {wire} GB/s.",
+    "cards carry; a ring shows what they carry, and is as right. What a chip puts on the "
+    "network, busbw·(k-1)/(n-1): {wire} GB/s.",
     "above_link": "busbw above the link's rate is right where NVSwitches add (NVLS): a chip sends "
     "1 + 1/n of the data, not 2(n-1)/n.",
     "old_columns": "Old all-gather columns: algbw carries (n-1)/n already; busbw is right.",
@@ -94,7 +95,7 @@ _ZH = {
     "uneven": "忽高忽低：不稳定，请在空闲节点上重测",
     "point": "只有一个大小",
     "average": "“Avg bus bandwidth” 是所有大小的平均值，不是峰值；此处比较的是最大消息。",
-    "two_nodes": "两个节点：树只有一条边，busbw 可接近网卡速率的两倍。"
+    "two_nodes": "两个节点：树只有一条边，busbw 可接近网卡速率的两倍；环则等于网卡速率，同样正常。"
     "每芯片送上网络的速率 busbw·(k-1)/(n-1)：{wire} GB/s。",
     "above_link": "NVSwitch 做加法（NVLS）时，busbw 高于链路速率是正常的："
     "每芯片只发送 1 + 1/n 倍数据，而非 2(n-1)/n。",
