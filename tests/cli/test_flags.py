@@ -91,7 +91,7 @@ def test_the_document_keeps_the_request_as_keyword_arguments() -> None:
         (["--tp", "8.5"], "whole number"),
         (["--zero", "4"], "'0', '1', '2', '3'"),
         (["--overlap", "dp,tx"], '"tx" must be none or some of dp, tp, pp, cp, ep'),
-        (["--network", "simulate"], "leave it out for the closed form"),
+        (["--network", "measured"], "'closed', 'simulate'"),
         (["--task", "inference"], "leave it out to plan training"),
         (["--recompute", "all"], "'selective'"),
         (["--tokens", "many"], "15T"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from artery.answers.arguments import check_kinds
 from artery.answers.intervals import interval
@@ -33,14 +33,21 @@ from artery.step.flops import StepFlops
 from artery.step.ledger import Ledger
 from artery.step.legality import problems
 
+if TYPE_CHECKING:
+    from artery.answers.simulated_step import Simulator
+
+NETWORKS = ("closed", "simulate")
+"""How communication is priced."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request settled, with what prices it."""
+    """A request settled, with what prices it, and what plays it on the network if asked."""
 
     request: Request
     settled: Settled
     pricer: Callable[[System], Pricer]
+    simulator: Simulator | None = None
 
     @property
     def system(self) -> System:
@@ -58,6 +65,7 @@ def plan(
     top: int = 1,
     tokens: float | None = None,
     nccl: str | None = None,
+    network: str = "closed",
     overrides: Sequence[str] = (),
     explained: bool = True,
     **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
@@ -69,12 +77,14 @@ def plan(
     ``grad_dtype``, ``recompute``, ``sequence_parallel``, ``attention``, ``overlap``,
     ``framework``, ``optimizer``, ``placement``, ``load_factor``); those not given are searched
     or left to the framework profile. ``tokens`` sizes the whole run, ``overrides`` are
-    ``path=value`` texts for the system. Without ``explained`` no levers are computed.
+    ``path=value`` texts for the system. Without ``explained`` no levers are computed. With
+    ``network="simulate"`` the communication of the plans found is priced by playing all groups
+    of a step on the network, and they are ordered anew; levers are those of the closed form.
 
     Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
     in memory is an answer whose ``fitting`` is 0.
     """
-    check_kinds(str, model=model, on=on)
+    check_kinds(str, model=model, on=on, network=network)
     check_kinds(int, top=top)
     check_kinds(str, NoneType, nccl=nccl, **_texts(options))
     check_kinds(int, NoneType, **_whole(options))
@@ -86,10 +96,12 @@ def plan(
     request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
     settled = settle(request)
     pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
-    question = _Question(request, settled, pricers)
+    simulator = _simulator(network, nccl, settled)
+    question = _Question(request, settled, pricers, simulator)
     question, found = _found(question, top)
     results = tuple(
-        _result(question, each, explained and index == 0) for index, each in enumerate(found.plans)
+        _result(question, each, explained and index == 0)
+        for index, each in enumerate(_ordered(question, found))
     )
     return PlanAnswer(
         workload=request.workload,
@@ -106,7 +118,7 @@ def plan(
 def _texts(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are text."""
     names = ("dtype", "grad_dtype", "recompute", "attention", "framework", "optimizer",
-             "placement", "task", "network")  # fmt: skip
+             "placement", "task")  # fmt: skip
     return {name: options[name] for name in names if name in options}
 
 
@@ -132,8 +144,7 @@ def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, Sys
 def _request(model: Workload, system: System, options: dict[str, Any]) -> Request:
     """The options as a request: degrees apart, ``seq`` under its noun's name."""
     known = dict(options)
-    for ignored in ("network", "task"):
-        known.pop(ignored, None)
+    known.pop("task", None)
     degrees = {name: known.pop(name) for name in DEGREES if known.get(name) is not None}
     for name in DEGREES:
         known.pop(name, None)
@@ -244,6 +255,35 @@ def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
     return (Problem(field="global_batch", found=found, rule=rule, fix=fix),)
 
 
+def _simulator(network: str, nccl: str | None, settled: Settled) -> Simulator | None:
+    if network not in NETWORKS:
+        raise UsageError(f'network is one of {", ".join(NETWORKS)}, not "{network}"')
+    if network == "closed":
+        return None
+    from artery.answers.simulated_step import Simulator
+
+    return Simulator(nccl, settled.shared.placement)
+
+
+def _ordered(question: _Question, found: Found) -> tuple[Plan, ...]:
+    """The plans found, those that fit by their simulated step if that is asked for."""
+    simulator = question.simulator
+    if simulator is None or not found.fitting:
+        return found.plans
+    keys = []
+    for each in found.plans:
+        priced = simulator.step(_situation(question, each)).priced
+        over = bool(priced.memory.total[0] > question.system.chip.memory.capacity)
+        keys.append((over, float(priced.step[0] * penalties(priced, question.system)[0])))
+    return tuple(found.plans[i] for i in sorted(range(len(keys)), key=keys.__getitem__))
+
+
+def _situation(question: _Question, chosen: Plan) -> Situation:
+    return Situation(
+        question.workload, question.system, question.settled.profile, chosen, question.pricer
+    )
+
+
 def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     """One plan with its trees, rates, costs and, if ``explained``, its levers."""
     system, work = question.system, question.workload
@@ -256,16 +296,24 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         pricer=question.pricer(system),
         ledger=ledger,
     )
+    closed = float(priced.step[0])
+    situation = _situation(question, chosen)
+    low, high = interval(situation, priced, load_range(question.request))
+    helping = levers(situation, closed) if explained else ()
+    network = None
+    if question.simulator is not None:
+        played = question.simulator.step(situation)
+        priced, ledger, network = played.priced, played.ledger, played.network
     step = float(priced.step[0])
-    situation = Situation(work, system, question.settled.profile, chosen, question.pricer)
+    off = step / closed
     samples = chosen.global_batch / step
     energy = rated_power(system)
     cost = None if system.chip_hour_price is None else system.chip_hour_price * system.chips
     return PlanResult(
         plan=chosen,
         time=Estimate(
-            step_tree(ledger, work, *interval(situation, priced, load_range(question.request))),
-            "closed form",
+            step_tree(ledger, work, low * off, high * off),
+            "closed form" if network is None else "simulated",
         ),
         memory=Estimate(memory_tree(ledger), "closed form"),
         fits=FITS[int(priced.fits[0])],
@@ -275,12 +323,13 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         mfu=_utilisation(priced.flops, "model", system, chosen, step),
         hfu=_utilisation(priced.flops, "hardware", system, chosen, step),
         limited_by=limits(priced, chosen, system),
-        levers=levers(situation, step) if explained else (),
+        levers=helping,
         energy_per_step=None if energy is None else energy * step,
         cost_per_hour=cost,
         run=_run(question, chosen, step, energy, cost),
         penalty=float(penalties(priced, system)[0]),
         notes=reasons(priced, system, 0),
+        network=network,
     )
 
 

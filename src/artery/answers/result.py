@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from artery.answers.contention import Network
 from artery.core.plan import Plan
 from artery.core.profile import Profile
 from artery.core.system import System
@@ -54,7 +55,8 @@ class PlanResult:
     ``activations``, ``other``, in bytes per chip of the fullest pipeline stage.
     ``samples_per_s`` and ``tokens_per_s`` are of the whole job; tokens are ``None`` for
     workloads without tokens. ``energy_per_step`` in joules and ``cost_per_hour`` in
-    US dollars are ``None`` when power or price is unknown.
+    US dollars are ``None`` when power or price is unknown. ``network`` is what simulating the
+    communication showed, ``None`` where the closed form priced it.
     """
 
     plan: Plan
@@ -73,6 +75,7 @@ class PlanResult:
     run: Run | None = None
     penalty: float = 1.0
     notes: tuple[str, ...] = ()
+    network: Network | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,7 @@ _FLAGS: Final = (
     click.option(
         "--network",
         type=click.Choice(["closed", "simulate"]),
-        callback=_later("the network simulation", "leave it out for the closed form"),
-        help="How communication is priced.",
+        help="How communication is priced: in closed form, or by playing all groups at once.",
     ),
     click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.21."),
     click.option("--tokens", type=COUNT, help="Tokens of the whole run, for example 15T."),

@@ -42,12 +42,17 @@ class Overheads:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """An algorithm by name, for a collective of ``size`` bytes over the first ``ranks`` ranks."""
+    """An algorithm by name, for a collective of ``size`` bytes over the first ``ranks`` ranks.
+
+    Or over groups of as many ranks ``stride`` apart, all of them at once if ``concurrent``.
+    """
 
     name: str
     collective: Collective
     size: float
     ranks: int
+    stride: int = 1
+    concurrent: bool = False
 
 
 def overheads(
@@ -62,7 +67,10 @@ def overheads(
     algorithm = ALGORITHMS[_alike(played)]
     one = np.ones(1, dtype=np.int64)
     where = placement or packed(system.chips)
-    groups = gather(system, library, where, one * played.ranks, one, concurrent=False)
+    groups = gather(
+        system, library, where, one * played.ranks, one * played.stride,
+        concurrent=played.concurrent,
+    )  # fmt: skip
     with np.errstate(divide="ignore", invalid="ignore"):
         work = algorithm.work(groups, played.collective)
     tier = system.tiers[min(int(groups.inner[0]), len(system.tiers) - 1)]

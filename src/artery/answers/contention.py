@@ -1,0 +1,90 @@
+"""What playing all groups of a step showed: per collective, and the links that groups fight for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from artery.core.pricing import Collective
+
+Kind = Literal["tp", "pp", "cp", "ep", "dp", "other"]
+
+NOTABLE = 0.03
+"""Share by which simulation and closed form may differ before it is worth a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fought:
+    """The link that sends longest, while a collective is played.
+
+    Its two ends and its class, the share of the time in which it sends, and how many groups of
+    each kind cross it.
+    """
+
+    name: str
+    link: str
+    load: float
+    groups: tuple[tuple[Kind, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One collective of the step, as all its groups play it at once.
+
+    ``groups`` groups of ``ranks`` ranks ``stride`` apart, ``size`` bytes by nccl-tests'
+    convention. ``seconds`` are those of the slowest group with the library's ``startup``, beside
+    the others that run at the same time; ``alone`` without these; ``closed`` is the closed
+    form. ``median`` is what the group in the middle takes and ``slowest`` the ranks of the
+    slowest one, number ``group``. ``link`` is the one they fight for, ``None`` if none is full.
+    ``played`` is false where no engine can play it, so that the closed form stands.
+    """
+
+    kind: Kind
+    collective: Collective
+    algorithm: str
+    groups: int
+    ranks: int
+    stride: int
+    size: float
+    seconds: float
+    alone: float
+    median: float
+    startup: float
+    closed: float
+    group: int
+    slowest: tuple[int, ...]
+    link: Fought | None
+    played: bool = True
+
+    @property
+    def off(self) -> float:
+        """How much longer it takes than the closed form says: 0.5 for half as long again."""
+        return self.seconds / self.closed - 1.0 if self.closed > 0 else 0.0
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the slowest group takes notably longer than the one in the middle."""
+        return self.seconds > self.median * (1.0 + NOTABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The communication of one plan, simulated.
+
+    ``step`` and ``closed`` are seconds of the step with either price. ``beside`` names the kinds
+    that were on the network together with data parallelism. ``routing`` over ``queue_pairs``
+    paths of each pair.
+    """
+
+    step: float
+    closed: float
+    exchanges: tuple[Exchange, ...]
+    beside: tuple[Kind, ...]
+    routing: str
+    queue_pairs: int
+
+    @property
+    def notable(self) -> tuple[Exchange, ...]:
+        """The collectives for which the closed form is off, the worst first."""
+        off = [each for each in self.exchanges if abs(each.off) > NOTABLE]
+        return tuple(sorted(off, key=lambda each: -abs(each.seconds - each.closed)))
