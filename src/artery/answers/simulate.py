@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from artery import units
 from artery.answers.expect import named
 from artery.answers.simulate_request import Request
 from artery.errors import UnknownNameError, UsageError
@@ -86,7 +85,7 @@ def _question(request: Request) -> Question:
     collective = named(request.collective)
     system = system_of(request.on, request.overrides)
     chips = read.order(request.placement, system, request.seed)
-    size = units.size(request.size)
+    size = read.amount(request.size, "size")
     if request.matrix is not None and collective != "alltoall":
         raise UsageError(f"--matrix is what all-to-all sends; {collective} has one size")
     slow, late = read.slow_ranks(request.slow, chips)
@@ -99,7 +98,7 @@ def _question(request: Request) -> Question:
         queue_pairs=request.queue_pairs,
         failed=read.failures(request.fail_links, network(system)) if request.fail_links else 0.0,
         failed_switches=request.fail_switches,
-        failing=units.parse(request.fail_at, "s", positive=True) if request.fail_at else 0.0,
+        failing=read.moment(request.fail_at, "fail-at"),
         slow=slow,
         late=late,
         background=used,

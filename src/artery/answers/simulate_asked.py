@@ -116,18 +116,34 @@ def slow_ranks(given: Sequence[str], chips: Ints) -> tuple[dict[int, float], dic
     late: dict[int, float] = {}
     fix = "3=2x (links half as fast) or 3=5ms (begins later)"
     for text in given:
-        rank, equals, amount = (part.strip() for part in text.partition("="))
+        rank, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not (rank.isascii() and rank.isdigit()):
             raise _bad("slow", text, "must be RANK=FACTORx or RANK=TIME", fix)
         if int(rank) >= len(chips):
             rule = f"there are {len(chips):,} ranks, numbered from 0"
             raise _bad("slow", text, rule, f"at most {len(chips) - 1}")
         chip = int(chips[int(rank)])
-        if amount.endswith("x"):
-            slow[chip] = _factor(text, amount[:-1], fix)
+        if value.endswith("x"):
+            slow[chip] = _factor(text, value[:-1], fix)
         else:
-            late[chip] = units.parse(amount, "s")
+            late[chip] = moment(value, "slow")
     return slow, late
+
+
+def moment(text: str | None, field: str) -> float:
+    """Return a time in seconds, 0 if none is given; raises ``InputError`` for anything else."""
+    try:
+        return 0.0 if text is None else units.parse(text, "s")
+    except InputError as error:
+        raise error.at(field=field) from None
+
+
+def amount(text: str | int, field: str) -> int:
+    """Return a size in bytes; raises ``InputError`` for anything else."""
+    try:
+        return units.size(text)
+    except InputError as error:
+        raise error.at(field=field) from None
 
 
 def _factor(text: str, number: str, fix: str) -> float:
@@ -181,7 +197,7 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
             used = 1.0 - (1.0 - used) * (1.0 - share(text, "background"))
         elif len(parts) in {2, 3}:
             where = _span(text, parts[2]) if len(parts) == 3 else chips
-            jobs.append((parts[0], units.size(parts[1]), where))
+            jobs.append((parts[0], amount(parts[1], "background"), where))
         else:
             raise _bad("background", text, "must be a share or a job", "30% or alltoall:1G:64-127")
     if used >= 1.0:

@@ -1,0 +1,156 @@
+"""``simulate`` as it is asked: what it takes, what it refuses, and what it compares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from artery.answers.simulate import simulate
+from artery.errors import ArteryError, InputError, UnknownNameError, UsageError
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
+FABRIC = f"{FIXTURES / 'four-leaves.toml'}:64"
+
+
+@pytest.mark.parametrize("system", ["dgx-h100:8", "dgx-h100:16", "dgx-a100:32", "dgx-1v"])
+@pytest.mark.parametrize("size", ["64K", "16M", "1G"])
+@pytest.mark.parametrize("collective", ["all_reduce", "all_gather"])
+def test_auto_never_beats_best(collective: str, size: str, system: str) -> None:
+    auto = simulate(collective, system, size=size, links=0)
+    best = simulate(collective, system, size=size, algorithm="best", links=0)
+    assert best.seconds <= auto.seconds
+    assert best.tried[0].seconds == pytest.approx(best.seconds)
+    assert auto.algorithm in {one.algorithm for one in best.tried}
+
+
+@pytest.mark.parametrize(
+    ("collective", "system", "algorithm"),
+    [
+        ("all_reduce", "dgx-h100:8", "nvls"),
+        ("all_reduce", "dgx-h100:8", "ring"),
+        ("all_reduce", "dgx-a100:64", "ring"),
+        ("all_reduce", "dgx-h100:64", "nvls_tree"),
+        ("all_reduce", "tpu-v4-pod:4x4x4", "torus"),
+        ("all_gather", "dgx-h100:64", "ring"),
+        ("alltoall", "dgx-h100:64", "grouped"),
+        ("broadcast", "pcie-a100", "ring"),
+        ("sendrecv", "ethernet-10g:8", "sendrecv"),
+    ],
+)
+def test_without_contention_it_is_the_closed_form(
+    collective: str, system: str, algorithm: str
+) -> None:
+    found = simulate(collective, system, size="1G", algorithm=algorithm, routing="static", links=0)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.05)
+
+
+def test_the_answer_is_a_tree_of_terms_that_add_up() -> None:
+    found = simulate("all_reduce", "dgx-h100:16", size="64M", links=3)
+    estimate = found.estimate
+    assert estimate.source == "simulated"
+    assert estimate.root.value == sum(term.value for term in estimate.root.children)
+    assert estimate.root.low <= estimate.root.value <= estimate.root.high
+
+
+def test_hashed_paths_give_a_range_and_planned_ones_the_least() -> None:
+    hashed = simulate("all_reduce", FABRIC, algorithm="ring", seeds=10, links=3)
+    planned = simulate("all_reduce", FABRIC, algorithm="ring", routing="static", links=0)
+    assert planned.seconds <= hashed.low <= hashed.median <= hashed.high
+    assert hashed.links[0].crossers > 1
+    assert "leaf" in hashed.links[0].name
+
+
+def test_links_fail_by_the_name_that_they_are_shown_with() -> None:
+    usual = simulate("all_reduce", FABRIC, algorithm="ring", links=200)
+    name = next(link.name for link in usual.links if "spine" in link.name)
+    again = simulate("all_reduce", FABRIC, algorithm="ring", links=200, fail_links=name)
+    assert name not in {link.name for link in again.links}
+
+
+def test_ranks_finish_in_their_own_order(tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    order.write_text("\n".join(map(str, range(7, -1, -1))))
+    options = {"size": "1M", "engine": "messages", "algorithm": "pairwise", "links": 0}
+    late = simulate("alltoall", "dgx-h100:8", slow=["7=5ms"], placement=str(order), **options)
+    # Everybody waits for what rank 7, on chip 0, sends in the last step but one or before.
+    assert min(late.finish) > 5e-3
+    assert len(late.finish) == 8
+
+
+def test_other_jobs_are_told_apart() -> None:
+    found = simulate("all_reduce", "dgx-h100:8", size="1G", background=["alltoall:256M:0-3", "50%"])
+    (other,) = found.others
+    assert other.name == "alltoall:256M:0-3"
+    assert other.seconds > 0
+
+
+def test_a_matrix_comes_from_a_file(tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("\n".join(",".join("0" if i == j else "1M" for j in range(8))
+                                for i in range(8)))  # fmt: skip
+    even = simulate("alltoall", "dgx-h100:8", matrix=str(matrix))
+    matrix.write_text("\n".join(",".join("64M" if j == 0 and i else "0" for j in range(8))
+                                for i in range(8)))  # fmt: skip
+    skewed = simulate("alltoall", "dgx-h100:8", matrix=str(matrix), links=1)
+    assert even.flows == 56
+    assert skewed.links[0].name == "nvswitch 0 -> chip 0"
+
+
+def test_one_rank_costs_nothing() -> None:
+    found = simulate("all_reduce", "dgx-h100:1")
+    assert found.seconds == 0
+    assert found.notes == ("alone",)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"algorithm": "rign"}, "ring"),
+        ({"routing": "ecpm"}, "ecmp"),
+        ({"engine": "packets"}, "coupled"),
+        ({"transport": "infinyband"}, "infiniband"),
+        ({"placement": "pakced"}, "packed"),
+        ({"fail_links": "2"}, "between 0 and 1"),
+        ({"fail_links": "leaf 0 -> spien 1"}, "nvswitch"),
+        ({"fail_switches": 5}, "switches between nodes"),
+        ({"slow": ["9=2x"]}, "numbered from 0"),
+        ({"slow": ["1=fast"]}, "slow"),
+        ({"slow": ["x"]}, "RANK=FACTORx"),
+        ({"background": ["120%"]}, "between 0 and 1"),
+        ({"background": ["100%"]}, "must be left"),
+        ({"background": ["alltoall:1G:7-3"]}, "FIRST-LAST"),
+        ({"background": ["alltoall:1G:0-99"]}, "numbered from 0"),
+        ({"background": ["a:b:c:d"]}, "share or a job"),
+        ({"matrix": "no-such.csv"}, "all-to-all"),
+        ({"queue_pairs": 0}, "from 1 to 64"),
+        ({"seeds": 0, "links": -1}, "from 0 to"),
+        ({"engine": "coupled", "algorithm": "halving_doubling"}, "pipelined"),
+        ({"algorithm": "nvls_tree", "on": "dgx-a100:16"}, "NVSwitches"),
+        ({"algorithm": "hierarchial"}, "hierarchical"),
+        ({"size": "lots"}, "lots"),
+        ({"fail_at": "soon"}, "soon"),
+        ({"linsk": 3}, "links"),
+        ({"seed": "x"}, "whole number"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_would_do(
+    options: dict[str, object], said: str
+) -> None:
+    asked = {"collective": "all_reduce", "on": "dgx-h100:8", "size": "1M", **options}
+    with pytest.raises((InputError, UsageError, UnknownNameError)) as caught:
+        simulate(**asked)  # type: ignore[arg-type]
+    assert said in str(caught.value)
+    assert isinstance(caught.value, ArteryError)
+
+
+@pytest.mark.parametrize(("text", "line"), [("1,2\n3,x", 2), ("1,2\n3", 2), ("1", None)])
+def test_a_broken_matrix_is_refused_at_its_line(
+    text: str, line: int | None, tmp_path: Path
+) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text(text)
+    with pytest.raises(InputError) as caught:
+        simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
+    assert caught.value.problems[0].line == line

@@ -1,0 +1,92 @@
+"""What ``simulate`` prints, and its files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from artery.answers.simulate import simulate
+from artery.answers.simulate_result import SimulateAnswer
+from artery.cli import main
+from artery.errors import InputError
+from artery.report.simulate import simulate_drawing
+from artery.report.simulate_files import COLUMNS, link_map, message_trace
+from artery.report.simulate_words import simulate_words
+from artery.report.terminal import draw
+from artery.report.words import Language
+
+
+@pytest.fixture(scope="module")
+def answer() -> SimulateAnswer:
+    return simulate("alltoall", "dgx-h100:16", size="1M", links=3)
+
+
+def drawn(answer: SimulateAnswer, language: Language) -> str:
+    text = StringIO()
+    draw(simulate_drawing(answer, language), file=text, width=120)
+    return text.getvalue()
+
+
+def test_both_languages_have_the_same_words() -> None:
+    assert simulate_words("en").keys() == simulate_words("zh").keys()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_drawing_says_time_engine_links_and_closed_form(
+    answer: SimulateAnswer, language: Language
+) -> None:
+    word, text = simulate_words(language), drawn(answer, language)
+    for key in ("time", "engine", "links", "closed", "next"):
+        assert word[key] in text
+    assert answer.links[0].name in text
+    assert "artery expect alltoall --on dgx-h100:16" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"seeds": 3}, "seeds:"),
+        ({"algorithm": "best"}, "algorithms tried"),
+        ({"background": ["all_reduce:1M:0-7"]}, "at the same time"),
+        ({"algorithm": "pairwise"}, "closed form"),
+    ],
+)
+def test_what_was_asked_for_is_shown(options: dict[str, object], word: str) -> None:
+    assert word in drawn(simulate("alltoall", "dgx-h100:16", size="1M", **options), "en")
+
+
+def test_the_map_holds_every_link_that_carried_bytes(answer: SimulateAnswer) -> None:
+    rows = list(csv.DictReader(StringIO(link_map(answer, as_json=False))))
+    assert tuple(rows[0]) == COLUMNS
+    assert len(rows) == (answer.simulation.carried > 0).sum()
+    assert sum(int(row["carried_bytes"]) for row in rows) == answer.simulation.carried.sum()
+    loaded = json.loads(link_map(answer, as_json=True))
+    assert [row["link"] for row in loaded] == [int(row["link"]) for row in rows]
+
+
+def test_the_timeline_holds_every_message(answer: SimulateAnswer) -> None:
+    document = json.loads(message_trace(answer))
+    sends = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    assert len(sends) == 16 * 15
+    assert all(event["dur"] >= 0 for event in sends)
+    last = max(event["args"]["delivered_us"] for event in sends)
+    assert last == pytest.approx(answer.network * 1e6)
+
+
+def test_a_coupled_run_has_no_timeline() -> None:
+    coupled = simulate("all_reduce", "dgx-h100:16", size="1G", algorithm="ring", engine="coupled")
+    with pytest.raises(InputError, match="--engine messages"):
+        message_trace(coupled)
+
+
+def test_the_command_writes_its_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table, line = tmp_path / "map.json", tmp_path / "trace.json"
+    arguments = ["simulate", "alltoall", "--on", "dgx-h100:8", "--size", "1M", "--lang", "en"]
+    assert main([*arguments, "--map", str(table), "--trace", str(line)]) == 0
+    assert json.loads(table.read_text())[0]["load"] > 0.5
+    assert json.loads(line.read_text())["traceEvents"]
+    assert "alltoall of 1.00 MiB on dgx-h100: 8 rank(s)" in capsys.readouterr().out
