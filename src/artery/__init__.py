@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from artery.answers.diagnose import diagnose
     from artery.answers.doctor import doctor
     from artery.answers.expect import expect
     from artery.answers.explain import explain
@@ -38,6 +39,7 @@ __all__ = [
     "UnknownNameError",
     "UsageError",
     "__version__",
+    "diagnose",
     "doctor",
     "expect",
     "explain",
@@ -53,6 +55,7 @@ _HOMES: Final = {
     "ThresholdError": "artery.errors",
     "UnknownNameError": "artery.errors",
     "UsageError": "artery.errors",
+    "diagnose": "artery.answers.diagnose",
     "doctor": "artery.answers.doctor",
     "expect": "artery.answers.expect",
     "explain": "artery.answers.explain",
