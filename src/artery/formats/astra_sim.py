@@ -67,13 +67,13 @@ def _network(text: Text) -> Reading:
     sized = list(zip(kinds, counts, bandwidths, latencies, strict=True))
     dimensions = [
         {"topology": kind, "npus": int(count), "bandwidth_bytes_per_s": bandwidth * 1e9,
-         "latency_s": latency * 1e-9}
+         "latency_s": latency / 1e9}
         for kind, count, bandwidth, latency in sized
     ]  # fmt: skip
     fields = {"part": "network", "npus": int(prod(counts)), "dimensions": dimensions}
     summary = tuple(
         f"{kind} of {count:.0f} NPUs, {show_rate(bandwidth * 1e9)} per direction, "
-        f"{show_time(latency * 1e-9)}"
+        f"{show_time(latency / 1e9)}"
         for kind, count, bandwidth, latency in sized
     )
     return Reading("astra-sim", "system", summary, fields, tuple(_doubts(kinds)))

@@ -103,7 +103,7 @@ def _read(text: Text) -> Reading:
         rows = list(_rows(table.get("measured"), text, problems))
     fields = _fields(facts, words, rows)
     return Reading(
-        "facts", "state", tuple(_summary(fields)), fields, tuple(_warnings(fields)),
+        "facts", "state", tuple(_summary(fields))[:5], fields, tuple(_warnings(fields)),
     )  # fmt: skip
 
 

@@ -60,7 +60,6 @@ def _read(text: Text) -> Reading:
 def _fields(document: Document, workload: Workload) -> dict[str, Any]:
     kind = document.table.get("model_type")
     return {
-        "name": workload.name,
         "model_type": kind if isinstance(kind, str) else None,
         "family": workload.family,
         "parameters": workload.parameters,

@@ -11,12 +11,14 @@ from artery.formats.yaml_text import yaml_documents
 
 Object = dict[str, Any]
 
-_KIND: Final = re.compile(r"""(?m)^[\s{,-]*["']?kind["']?\s*:\s*["']?(\w{1,60})""")
+_KIND: Final = re.compile(
+    r'''(?m)^[\s-]{0,40}kind\s*:\s*["']?(\w{1,60})|"kind"\s*:\s*"(\w{1,60})"'''
+)
 
 
 def kinds_in(text: Text) -> set[str]:
     """Return the kinds that the first part of the text names, without parsing it."""
-    return set(_KIND.findall(text.head))
+    return {found[1] or found[2] for found in _KIND.finditer(text.head)}
 
 
 def objects_in(text: Text) -> list[Object]:

@@ -45,7 +45,7 @@ def _read(text: Text) -> Reading:
     fields = _fields(nodes)
     others = len(objects) - len(nodes)
     ignored = (Ignored(1, others, "objects that are no nodes"),) if others else ()
-    return Reading("k8s-node", "state", tuple(_summary(fields)), fields,
+    return Reading("k8s-node", "state", tuple(_summary(fields))[:5], fields,
                    tuple(_warnings(nodes, fields)), ignored)  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def _read(text: Text) -> Reading:
     _check_levels(fields, warnings)
     ignored = (Ignored(1, len(objects) - used, "other objects"),) if used < len(objects) else ()
     return Reading(
-        "k8s-topology", "system", tuple(_summary(fields)), fields, tuple(warnings), ignored
+        "k8s-topology", "system", tuple(_summary(fields))[:5], fields, tuple(warnings), ignored
     )
 
 

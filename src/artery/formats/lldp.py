@@ -78,16 +78,15 @@ def _json_rows(document: object) -> Iterator[Row]:
 
 def _chassis(chassis: object) -> tuple[str, DeviceKind]:
     """Return the name of the neighbour, and what it is by its capabilities."""
-    named = [(str(key), one) for key, one in chassis.items() if isinstance(one, Mapping)] if isinstance(
-        chassis, Mapping) else []  # fmt: skip
-    if not named:
+    if not isinstance(chassis, Mapping):
         return "unnamed", "switch"
-    name, table = named[0]
-    if name in {"id", "name", "capability"}:
-        name, table = (
-            str(inside(chassis, "name", 0, "value") or inside(chassis, "id", "value")),
-            chassis,
-        )
+    named = [(str(key), one) for key, one in chassis.items() if isinstance(one, Mapping)]
+    table: Mapping[str, object] = chassis
+    name = inside(chassis, "name", 0, "value") or inside(chassis, "id", "value")
+    if named and named[0][0] not in {"id", "name", "capability"}:
+        name, table = named[0]
+    if not isinstance(name, str):
+        return "unnamed", "switch"
     on = {str(one.get("type")) for one in tables(table.get("capability")) if one.get("enabled")}
     return name, "host" if "Station" in on and not on & {"Bridge", "Router"} else "switch"
 

@@ -75,7 +75,7 @@ def _workload(text: Text) -> Reading:
     ignored = list(runs(strange, f"not {COLUMNS} columns"))
     if trailing:
         ignored.append(Ignored(lines[1][0], len(trailing), "words after the last column"))
-    return Reading("simai", "workload", tuple(_summary(fields)), fields,
+    return Reading("simai", "workload", tuple(_summary(fields))[:5], fields,
                    tuple(_warnings(fields, said)), tuple(ignored))  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
@@ -24,6 +25,9 @@ _MATCHING: Final = {
     "PartitionName": ("AllowGroups=", "TotalNodes=", "DefaultTime="),
 }
 """Words that only the output of ``scontrol`` has beside the record's name (not slurm.conf)."""
+
+_FREE: Final = frozenset({"Reason", "OS", "Comment", "Command"})
+"""Keys whose values may have blanks and equal signs inside."""
 
 Record = dict[str, str]
 
@@ -47,14 +51,11 @@ def _records(text: Text) -> tuple[list[Record], set[int]]:
         if not records or not keys:
             continue
         used.add(count)
-        # OS= and Reason= have blanks and equal signs inside; both end their line
-        for key, after in zip(keys, [*keys[1:], None], strict=True):
-            end = after.start() if after is not None else len(line)
-            if key[1] in {"Reason", "OS", "Comment", "Command"}:
-                end = len(line) if key[1] != "OS" or after is None else end
-            records[-1].setdefault(key[1], line[key.end() : end].strip())
-            if end == len(line):
-                break
+        if keys[0][1] in _FREE:
+            keys = keys[:1]  # it has a line of its own, which may hold anything
+        for key, after in zip_longest(keys, keys[1:]):
+            value = line[key.end() : after.start() if after is not None else None]
+            records[-1].setdefault(key[1], value.strip())
     return [one for one in records if one], used
 
 
