@@ -186,8 +186,8 @@ def _definitions(case: _Case, productive: float) -> Definitions:
     lost = case.job.failures.rate(("node", "domain", "silent"))
     there = 1.0 / (1.0 + lost * waiting)
     run, queued = case.result.run, 1.0
-    if run is not None:
-        elapsed = run.seconds / productive if productive else inf
+    if run is not None and productive > 0.0:
+        elapsed = run.seconds / productive
         queued = elapsed / (elapsed + case.told.queue_time)
     return Definitions(
         meta_ettr=productive * queued,
@@ -200,17 +200,22 @@ def _definitions(case: _Case, productive: float) -> Definitions:
 
 def _availability(case: _Case) -> Availability:
     """Availability of the job and of one node, in nines, and what five of them would need."""
-    mtbf, nodes = case.job.failures.mtbf, case.system.nodes
+    mtbf = case.job.failures.mtbf
     job = availability(mtbf, mean_restart(case.job))
-    rate = case.job.failures.rate(_LOST) / nodes
-    node = 1.0 / (1.0 + rate * case.told.repair_time)
+    node = _node_availability(case)
     five = inf if mtbf == inf else -mtbf * log1p(-1e-5)
     return Availability(job, nines(job), node, nines(node), five)
 
 
+def _node_availability(case: _Case) -> float:
+    """The share of time that a node is up: 1 / (1 + failure rate·repair time)."""
+    rate = case.job.failures.rate(_LOST) / case.system.nodes
+    return 1.0 / (1.0 + rate * case.told.repair_time)
+
+
 def _spares(case: _Case) -> Spares:
     """How many nodes are out, and how many should be spare."""
-    out = case.job.failures.rate(_LOST) * case.told.repair_time
+    out = case.system.nodes * (1.0 - _node_availability(case))
     risk = case.told.spare_risk
     return Spares(out, case.told.repair_time, risk, spares_needed(out, risk))
 

@@ -57,7 +57,7 @@ class Circumstances:
         }
         given = self.node_failures_per_1000_days
         if given is not None:
-            return Rates(FailureRate("given", given, "given"), given, given, **apart)
+            return Rates(FailureRate("given", given, "given"), given, given, None, **apart)
         return Rates(RATES[self.rate], **apart)
 
     @property

@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "scale": "The same job on more and more chips: what breaks, and where.",
     "expect": "What a collective should give, by size, in nccl-tests' columns.",
     "simulate": "A collective played on a network: collisions, failures, the hottest links.",
+    "goodput": "What failures leave of a run, the best checkpoint interval, what to fix first.",
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
     "diagnose": "Measured against expected, ranked causes that fit the numbers, what to run next.",

@@ -31,6 +31,9 @@ thermal sensor 6. Host: NIC 7, SSD 3, power supply 3, chassis, I/O board, CPU, m
 Network: switch or cable 35. Maintenance 32. Software: bugs 54, NCCL watchdog 7, dependency 2.
 Silent data corruption 6. Llama 3, arXiv 2407.21783, table 5."""
 
+PER_CHIP: Final = ("chip", "network", "silent_error")
+"""Causes that a node has in proportion to its chips; each has a network card of its own."""
+
 LEAF_SWITCH: Final = 0.00051 / MONTH
 """Critical errors of a top-of-rack switch a second: 0.051 % of them a month (Alibaba HPN,
 SIGCOMM 2024)."""
@@ -65,13 +68,16 @@ class Rates:
     """What is told about failures beside the system.
 
     ``node`` is failures per 1,000 node-days, between ``low`` and ``high`` by what is published.
-    ``user_faults`` counts a day and job, ``slow_nodes`` per 1,000 node-days, ``flaps`` per 1,000
+    ``chips`` is the chips of the
+    node that the rate is of: chips, network and silent errors count per chip of it, so that
+    smaller nodes fail less; ``None`` takes the system's own node. ``user_faults`` counts a day and job, ``slow_nodes`` per 1,000 node-days, ``flaps`` per 1,000
     link-days. The last three are 0 by default: no rate of theirs is published per part.
     """
 
     node: FailureRate = RSC_1
     low: float = RSC_2.per_1000_node_days
     high: float = RSC_1_JOBS.per_1000_node_days
+    chips: int | None = 8
     user_faults: float = 0.0
     slow_nodes: float = 0.0
     flaps: float = 0.0
@@ -91,23 +97,22 @@ def _node_classes(system: System, rates: Rates) -> tuple[FailureClass, ...]:
         f"{rates.node.source}; shared out as in arXiv 2407.21783, table 5", "2024", "measured"
     )
 
-    def of(per_1000_days: float, count: int) -> float:
-        return per_1000_days / 1000 / DAY * count / total
-
-    return tuple(
-        FailureClass(
+    def named(name: str, count: int, severity: Severity) -> FailureClass:
+        by_chip = rates.chips is not None and name in PER_CHIP
+        share = count / total / 1000 / DAY / (rates.chips or 1 if by_chip else 1)
+        return FailureClass(
             name=name,
-            part="node",
-            count=system.nodes,
-            rate=of(rates.node.per_1000_node_days, count),
-            low=of(rates.low, count),
-            high=of(rates.high, count),
+            part="chip" if by_chip else "node",
+            count=system.chips if by_chip else system.nodes,
+            rate=rates.node.per_1000_node_days * share,
+            low=rates.low * share,
+            high=rates.high * share,
             severity=severity,
             source=source,
             duration=NOTICE if severity == "silent" else 0.0,
         )
-        for name, (count, severity) in CAUSES.items()
-    )
+
+    return tuple(named(name, *cause) for name, cause in CAUSES.items())
 
 
 def leaf_switches(system: System) -> tuple[int, bool]:

@@ -39,4 +39,4 @@ def nines(availability: float) -> float:
     >>> round(nines(0.99999), 6)
     5.0
     """
-    return inf if availability >= 1.0 else -log10(1.0 - availability)
+    return inf if availability >= 1.0 else 0.0 - log10(1.0 - availability)

@@ -1,0 +1,164 @@
+"""``artery goodput``: what failures leave of a run, and what to fix first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from artery.cli.flags import from_option, plan_flags, request
+from artery.cli.options import quantity, set_option, shared_options
+from artery.report.words import Language
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_INFEASIBLE: Final = 4
+
+_TIME: Final = quantity("s")
+_PER: Final = click.FloatRange(min=0)
+
+
+def _tiers(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Read ``memory,shared``; what tiers there are is for the answer to say."""
+    return None if value is None else tuple(name.strip() for name in value.split(","))
+
+
+_TOLD: Final = (
+    click.option(
+        "--node-failures-per-1000-days",
+        type=_PER,
+        metavar="X",
+        help="Failures that stop a job, per 1,000 node-days (default: RSC-1's 6.5).",
+    ),
+    click.option(
+        "--rate", metavar="NAME", help="A published rate: rsc-1, rsc-1-jobs, rsc-2 or llama-3."
+    ),
+    click.option(
+        "--user-faults-per-day", type=_PER, metavar="X", help="The job's own faults (default 0)."
+    ),
+    click.option(
+        "--slow-nodes-per-1000-days",
+        type=_PER,
+        metavar="X",
+        help="Nodes that turn slow for 72 min, per 1,000 node-days (default 0).",
+    ),
+    click.option(
+        "--link-flaps-per-1000-days",
+        type=_PER,
+        metavar="X",
+        help="Links that are down for seconds, per 1,000 link-days (default 0).",
+    ),
+    click.option(
+        "--checkpoint",
+        metavar="TIERS",
+        callback=_tiers,
+        help="Where checkpoints go: shared, local,shared or memory,shared (default shared).",
+    ),
+    click.option(
+        "--blocking-save/--async-save",
+        default=None,
+        help="The job waits until the checkpoint is written (default: only for the copy).",
+    ),
+    click.option(
+        "--store-bandwidth",
+        type=quantity("B/s", positive=True),
+        metavar="RATE",
+        help="The shared store's, in all.",
+    ),
+    click.option("--save-time", type=_TIME, metavar="TIME", help="Time that a save blocks."),
+    click.option(
+        "--restart-time", type=_TIME, metavar="TIME", help="From failure to work again, in all."
+    ),
+    click.option(
+        "--interval", type=_TIME, metavar="TIME", help="Work between checkpoints (default: best)."
+    ),
+    click.option("--queue-time", type=_TIME, metavar="TIME", help="Wait before the first start."),
+    click.option(
+        "--repair-time", type=_TIME, metavar="TIME", help="Until a lost node is back (default 1 d)."
+    ),
+    click.option(
+        "--spare-risk",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        help="Accepted chance of too few spares (default 0.01).",
+    ),
+)
+
+
+_NAMES: Final = (
+    "node_failures_per_1000_days",
+    "rate",
+    "user_faults_per_day",
+    "slow_nodes_per_1000_days",
+    "link_flaps_per_1000_days",
+    "checkpoint",
+    "blocking_save",
+    "store_bandwidth",
+    "save_time",
+    "restart_time",
+    "interval",
+    "queue_time",
+    "repair_time",
+    "spare_risk",
+)
+"""What these options are called; the rest are the plan's."""
+
+
+def _told(command: _Command) -> _Command:
+    """Give the command what can be told of failures."""
+    for option in reversed(_TOLD):
+        command = option(command)
+    return command
+
+
+@click.command("goodput")
+@click.argument("model", metavar="MODEL", required=False)
+@from_option
+@_told
+@plan_flags
+@set_option
+@shared_options
+def command(
+    *,
+    model: str | None,
+    on: str | None,
+    saved: str | None,
+    as_json: bool,
+    lang: Language,
+    out: str,
+    **flags: object,
+) -> None:
+    """Say what failures leave of a run, the best checkpoint interval, what to fix first.
+
+    \b
+    Examples:
+      artery goodput llama3-405b --on hgx-h100-roce:16384 --tokens 15T
+      artery goodput llama3-70b --on dgx-h100:1024 --node-failures-per-1000-days 4 --save-time 30s
+      artery goodput llama3-405b --on hgx-h100-roce:16384 --checkpoint memory,shared --json
+
+    The plan is the best one, or the one given, as in artery plan. Failure rates are published
+    ones unless you give yours; checkpoints are the plan's own bytes over the system's bandwidths.
+    Exit code 4 says that no plan fits; the answer is printed all the same.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    told = {name: flags.pop(name) for name in _NAMES}
+    asked = request(model, on, saved, flags)
+    given = {name: value for name, value in told.items() if value is not None}
+    from artery.answers.goodput import goodput
+
+    answer = goodput(asked.model, asked.on, **asked.options, **given)
+    if as_json:
+        from artery.report.files import write_whole
+        from artery.report.goodput import goodput_payload
+        from artery.report.json import document
+
+        write_whole(
+            out, document("goodput", goodput_payload(answer, {**asked.document(), **given}))
+        )
+    else:
+        from artery.report.goodput import goodput_drawing
+        from artery.report.terminal import deliver
+
+        deliver(goodput_drawing(answer, lang, asked.typed()), out)
+    if answer.plan.fitting == 0:
+        raise click.exceptions.Exit(_INFEASIBLE)

@@ -1,0 +1,381 @@
+"""Renders ``goodput``: the headline, where time goes, what to fix first; and the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from math import isfinite
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery.answers.goodput_result import Choice, Fix, GoodputAnswer
+from artery.core.failure import FailureClass
+from artery.core.term import Term
+from artery.report.goodput_words import goodput_words
+from artery.report.plan import labelled_lines, layout
+from artery.report.terminal import commands, indented, labelled
+from artery.report.words import Language, Words
+from artery.report.words import words as table_of
+from artery.units import show_bytes, show_count, show_money, show_percent
+from artery.units import show_time as _finite_time
+
+_SHARES: Final = ("productive", "saving", "redone", "restarting", "waiting")
+_SHOWN: Final = 6
+"""Fixes on the terminal; JSON has all."""
+
+_NOTHING: Final = "–"
+
+
+def show_time(seconds: float) -> str:
+    """Return a duration for people; one without end as ``∞``."""
+    return _finite_time(seconds) if isfinite(seconds) else "∞"
+
+
+def goodput_payload(answer: GoodputAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of ``artery.goodput/1``; ``request`` is what was asked."""
+    chosen = answer.plan.plans[0]
+    return {
+        "request": dict(request),
+        "model": answer.plan.workload.name,
+        "system": {"name": answer.plan.system.name, "chips": chosen.plan.chips},
+        "parallelism": {"chips": chosen.plan.chips, **asdict(chosen.plan)},
+        "step_time_s": chosen.time.root.value,
+        "fits": chosen.fits,
+        "mtbf_s": answer.mtbf.value,
+        "mtbf_low_s": answer.mtbf.low,
+        "mtbf_high_s": answer.mtbf.high,
+        "checkpoint_interval_s": answer.intervals.best,
+        "ettr": answer.ettr.value,
+        "ettr_low": answer.ettr.low,
+        "ettr_high": answer.ettr.high,
+        "goodput": answer.definitions.dlrover_goodput,
+        "time_shares": {name: getattr(answer.shares, name) for name in _SHARES},
+        "failures": [_failure_payload(each) for each in answer.failures.classes],
+        "restart_s": answer.restart,
+        "recovery": [_part_payload(part) for part in answer.recovery],
+        "checkpoint": _checkpoint_payload(answer),
+        "definitions": {
+            **asdict(answer.definitions),
+            "google_goodput": answer.definitions.google_goodput,
+        },
+        "availability": _availability_payload(answer),
+        "spares": {
+            "nodes": answer.spares.needed,
+            "mean_nodes_out": answer.spares.out,
+            "repair_time_s": answer.spares.repair,
+            "risk": answer.spares.risk,
+        },
+        "levers": [_fix_payload(fix) for fix in answer.levers],
+        "run": _run_payload(answer),
+        "warnings": answer.warnings,
+    }
+
+
+def _failure_payload(one: FailureClass) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "part": one.part,
+        "count": one.count,
+        "per_day": one.per_second * 86400,
+        "per_day_low": one.count * one.low * 86400,
+        "per_day_high": one.count * one.high * 86400,
+        "severity": one.severity,
+        "duration_s": one.duration,
+        "slowdown": one.slowdown,
+        "source": one.source.text,
+    }
+
+
+def _part_payload(part: Term) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "time_s": part.value,
+        "low_s": part.low,
+        "high_s": part.high,
+        "formula": part.formula,
+        "source": part.source,
+    }
+
+
+def _checkpoint_payload(answer: GoodputAnswer) -> dict[str, Any]:
+    intervals = answer.intervals
+    return {
+        "saved_bytes": answer.state.saved,
+        "loaded_bytes": answer.state.loaded,
+        "young_s": intervals.young,
+        "daly_s": intervals.daly,
+        "complete_s": intervals.complete,
+        "least_s": intervals.least,
+        "given": intervals.given,
+        "tiers": [
+            {"name": t.name, "save_s": t.save, "persist_s": t.persist, "load_s": t.load}
+            for t in answer.tiers
+        ],
+        "choices": [
+            {
+                "tiers": choice.tiers,
+                "intervals_s": choice.shares.intervals,
+                "ettr": choice.shares.productive,
+            }
+            for choice in answer.choices
+        ],
+    }
+
+
+def _availability_payload(answer: GoodputAnswer) -> dict[str, Any]:
+    found = answer.availability
+    return {
+        "job": found.job,
+        "job_nines": found.job_nines,
+        "node": found.node,
+        "node_nines": found.node_nines,
+        "five_nines_restart_s": found.five_nines_restart,
+    }
+
+
+def _fix_payload(fix: Fix) -> dict[str, Any]:
+    return {
+        "name": fix.name,
+        "change": fix.change,
+        "ettr": fix.ettr,
+        "gain": fix.gain,
+        "chip_hours": fix.chip_hours,
+        "cost_usd": fix.cost,
+    }
+
+
+def _run_payload(answer: GoodputAnswer) -> dict[str, Any] | None:
+    run = answer.run
+    if run is None:
+        return None
+    return {
+        "tokens": run.tokens,
+        "ideal_s": run.ideal,
+        "expected_s": run.expected,
+        "expected_low_s": run.low,
+        "expected_high_s": run.high,
+        "failures": run.failures,
+        "cost_usd": run.cost,
+    }
+
+
+def goodput_drawing(answer: GoodputAnswer, language: Language, asked: str) -> RenderableType:
+    """Return the answer for people; ``asked`` is ``MODEL --on SYSTEM`` as typed."""
+    words, chosen = goodput_words(language), answer.plan.plans[0]
+    title = Text(answer.plan.workload.name, style="bold")
+    title.append(f"  {answer.plan.system.name}:{chosen.plan.chips}", style="not bold")
+    parts: list[RenderableType] = [title]
+    parts.append(indented(Text(" · ".join(layout(chosen.plan, table_of(language))), style="dim")))
+    if answer.plan.fitting == 0:
+        parts.append(indented(Text(words["unfit"], style="red")))
+    blocks = [
+        _headline(answer, words),
+        _shares(answer, words),
+        _causes(answer, words),
+        _recovery(answer, words),
+        _choices(answer, words),
+        _judgements(answer, words),
+        _levers(answer, words),
+        labelled_lines("", (), words["warning"], answer.warnings),
+        commands(words["next"], _next(asked)),
+    ]
+    for block in blocks:
+        if block is not None:
+            parts += [Text(), indented(block)]
+    return Group(*parts)
+
+
+def _next(asked: str) -> list[str]:
+    """What to ask next; ``scale`` chooses the number of chips, and reads no saved plan."""
+    plan, words = f"artery plan {asked}", asked.split(" ")
+    if "--on" not in words or words[0] == "--from":
+        return [plan]
+    place = words.index("--on") + 1
+    words[place] = words[place].partition(":")[0]
+    return [plan, f"artery scale {' '.join(words)}"]
+
+
+def _headline(answer: GoodputAnswer, words: Words) -> RenderableType:
+    mtbf, ettr = answer.mtbf, answer.ettr
+    ranged = mtbf.low < mtbf.high
+    day = show_count(86400 / mtbf.value)
+    failing = words["mtbf_is" if ranged else "mtbf_alone"]
+    training = words["ettr_is" if ranged else "ettr_alone"]
+    low, high = show_time(mtbf.low), show_time(mtbf.high)
+    lines = [
+        (words["mtbf"], failing.format(mtbf=show_time(mtbf.value), low=low, high=high, day=day)),
+        (
+            words["ettr"],
+            training.format(
+                ettr=show_percent(ettr.value),
+                low=show_percent(ettr.low),
+                high=show_percent(ettr.high),
+            ),
+        ),
+        (words["checkpoint"], _checkpoint(answer, words)),
+        ("", _formulas(answer, words)),
+        (words["restart"], words["restart_is"].format(restart=show_time(answer.restart))),
+    ]
+    if answer.run is not None:
+        lines.append((words["run"], _run(answer, words)))
+    return _grid(lines)
+
+
+def _checkpoint(answer: GoodputAnswer, words: Words) -> str:
+    used = answer.told.tiers[0]
+    tier = next(each for each in answer.tiers if each.name == used)
+    step = answer.plan.plans[0].time.root.value
+    return words["checkpoint_is"].format(
+        interval=show_time(answer.intervals.best),
+        steps=show_count(max(1, round(answer.intervals.best / step))),
+        tier=words[used],
+        size=show_bytes(answer.state.saved),
+        save=show_time(tier.save),
+        persist=show_time(tier.persist),
+    )
+
+
+def _formulas(answer: GoodputAnswer, words: Words) -> str:
+    found = answer.intervals
+    times = {
+        name: show_time(getattr(found, name)) for name in ("young", "daly", "complete", "least")
+    }
+    return words["given" if found.given else "formulas"].format(**times)
+
+
+def _run(answer: GoodputAnswer, words: Words) -> str:
+    run = answer.run
+    if run is None:
+        return _NOTHING
+    times = {
+        name: show_time(value)
+        for name, value in (
+            ("expected", run.expected),
+            ("low", run.low),
+            ("high", run.high),
+            ("ideal", run.ideal),
+        )
+    }
+    known = run.cost is not None and isfinite(run.cost)
+    cost = f", {show_money(run.cost or 0.0)}" if known else ""
+    failures = show_count(round(run.failures)) if isfinite(run.failures) else "∞"
+    return words["run_is"].format(**times, failures=failures, cost=cost)
+
+
+def _grid(lines: Iterable[tuple[str, str]]) -> Table:
+    """Labels and what stands beside them."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for label, text in lines:
+        table.add_row(label, Text(text))
+    return table
+
+
+def _table(title: str, rows: Iterable[Sequence[str]], numbers: int) -> RenderableType:
+    """A titled table without rules; the last ``numbers`` columns are numbers."""
+    cells = [list(row) for row in rows]
+    table = Table.grid(padding=(0, 2))
+    width = max(len(row) for row in cells)
+    for column in range(width):
+        right = column >= width - numbers
+        table.add_column(justify="right" if right else "left", no_wrap=right, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    return Group(Text(title, style="bold"), indented(table))
+
+
+def _shares(answer: GoodputAnswer, words: Words) -> RenderableType:
+    rows = [(words[name], show_percent(getattr(answer.shares, name))) for name in _SHARES]
+    return _table(words["time"], rows, 1)
+
+
+def _causes(answer: GoodputAnswer, words: Words) -> RenderableType:
+    rows = [
+        (words[each.name], f"{each.per_second * 86400:.3g}") for each in answer.failures.classes
+    ]
+    return _table(words["failures_of"], rows, 1)
+
+
+def _recovery(answer: GoodputAnswer, words: Words) -> RenderableType:
+    rows = [
+        (words[part.name], show_time(part.value), part.source)
+        for part in answer.recovery
+        if part.value
+    ]
+    return _table(words["recovery"], rows, 0)
+
+
+def _choices(answer: GoodputAnswer, words: Words) -> RenderableType:
+    rows = [_choice(choice, words) for choice in answer.choices]
+    return _table(words["tiers"], rows, 1)
+
+
+def _choice(choice: Choice, words: Words) -> tuple[str, str, str]:
+    names = " + ".join(words[name] for name in choice.tiers)
+    every = " / ".join(show_time(tau) for tau in choice.shares.intervals)
+    return names, f"{words['every']} {every}", show_percent(choice.shares.productive)
+
+
+def _judgements(answer: GoodputAnswer, words: Words) -> RenderableType:
+    found, out, said = answer.availability, answer.spares, answer.definitions
+    google = words["google_is"].format(
+        whole=show_percent(said.google_goodput),
+        scheduling=show_percent(said.google_scheduling),
+        runtime=show_percent(said.google_runtime),
+        program=show_percent(said.google_program),
+    )
+    available = words["availability_is"].format(
+        job=show_percent(found.job),
+        job_nines=_nines(found.job_nines),
+        node=show_percent(found.node),
+        node_nines=_nines(found.node_nines),
+        five=show_time(found.five_nines_restart),
+    )
+    spare = words["spares_is"].format(
+        needed=out.needed,
+        out=f"{out.out:.1f}",
+        risk=show_percent(out.risk),
+        repair=show_time(out.repair),
+    )
+    by = {
+        words["meta"]: show_percent(said.meta_ettr),
+        words["dlrover"]: show_percent(said.dlrover_goodput),
+        words["google"]: google,
+    }
+    lines = [Text(f"{name}: {value}") for name, value in by.items()]
+    return Group(
+        labelled(words["definitions"], lines),
+        _grid([(words["availability"], available), (words["spares"], spare)]),
+    )
+
+
+def _nines(count: float) -> str:
+    return f"{count:.1f}" if isfinite(count) else "∞"
+
+
+def _levers(answer: GoodputAnswer, words: Words) -> RenderableType:
+    title = f"{words['levers']} ({words['over_month' if answer.run is None else 'over_run']})"
+    if not answer.levers:
+        return labelled(words["levers"], [Text(words["nothing"])])
+    head = ("", words["change"], "ETTR", words["gain"], words["saved"], words["money"])
+    return _table(title, [head, *(_lever(f, words) for f in answer.levers[:_SHOWN])], 4)
+
+
+def _lever(fix: Fix, words: Words) -> tuple[str, ...]:
+    change = fix.change
+    if fix.name == "replicas":
+        change = words["replicas_of"].format(count=change)
+    elif change in words:
+        change = words[change]
+    return (
+        words[fix.name],
+        change,
+        show_percent(fix.ettr),
+        f"+{show_percent(fix.gain)}",
+        show_count(round(fix.chip_hours)),
+        _NOTHING if fix.cost is None else show_money(fix.cost),
+    )
