@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from artery.answers.doctor import doctor
     from artery.answers.expect import expect
     from artery.answers.explain import explain
+    from artery.answers.goodput import goodput
     from artery.answers.plan import plan
     from artery.answers.scale import scale
     from artery.answers.tour import tour
@@ -43,6 +44,7 @@ __all__ = [
     "doctor",
     "expect",
     "explain",
+    "goodput",
     "plan",
     "scale",
     "tour",
@@ -59,6 +61,7 @@ _HOMES: Final = {
     "doctor": "artery.answers.doctor",
     "expect": "artery.answers.expect",
     "explain": "artery.answers.explain",
+    "goodput": "artery.answers.goodput",
     "plan": "artery.answers.plan",
     "scale": "artery.answers.scale",
     "tour": "artery.answers.tour",

@@ -68,9 +68,9 @@ class Rates:
     """What is told about failures beside the system.
 
     ``node`` is failures per 1,000 node-days, between ``low`` and ``high`` by what is published.
-    ``chips`` is the chips of the
-    node that the rate is of: chips, network and silent errors count per chip of it, so that
-    smaller nodes fail less; ``None`` takes the system's own node. ``user_faults`` counts a day and job, ``slow_nodes`` per 1,000 node-days, ``flaps`` per 1,000
+    ``chips`` is the chips of the node that the rate is of: chips, network and silent errors count
+    per chip of it, so that smaller nodes fail less; ``None`` takes the system's own node.
+    ``user_faults`` counts a day and job, ``slow_nodes`` per 1,000 node-days, ``flaps`` per 1,000
     link-days. The last three are 0 by default: no rate of theirs is published per part.
     """
 
