@@ -106,8 +106,9 @@ class _Run:
         links, transfers, _ = work
         self.window, self.packet = transport.window, transport.packet
         passed_on = 0 if transport.packet == WHOLE else transport.packet
-        self.first = [duration(passed_on, rate) for rate in links.rate.tolist()]
         self.rate, self.latency = links.rate.tolist(), links.latency.tolist()
+        passing = {rate: duration(passed_on, rate) for rate in set(self.rate)}
+        self.first = [passing[rate] for rate in self.rate]
         self.fails = [] if links.fails is None else links.fails.tolist()
         self.size, self.path = transfers.size.tolist(), transfers.path.tolist()
         self.cut, self.count = (found.tolist() for found in _cuts(transfers.size, transport))
@@ -116,7 +117,8 @@ class _Run:
         self.other = [] if transfers.other is None else transfers.other.tolist()
         count = len(self.rate)
         self.free, self.bytes, self.queue = [0] * count, [0] * count, [0] * count
-        self.last = [(-1, 0)] * count
+        by_rate: dict[int, dict[int, int]] = {rate: {} for rate in self.rate}
+        self.durations = [by_rate[rate] for rate in self.rate]
         self.sent, self.delivered = [-1] * len(self.size), [-1] * len(self.size)
         self.slots: dict[int, _Slot] = {}
         self.heap: list[Event] = []
@@ -137,9 +139,10 @@ class _Run:
         heappush(self.heap, (time, t, j, time, size, at, 0, self.start[path + 1] - at))
 
     def play(self) -> None:
-        """Process events until none is left."""
+        """Process events until none is left: the first segment is served at the link it is at."""
         self.gates.open_roots()
-        heap, link, serve = self.heap, self.link, self.serve
+        heap, link, packet, first = self.heap, self.link, self.packet, self.first
+        free, carried, latency, durations = self.free, self.bytes, self.latency, self.durations
         while heap:
             time, t, j, tail, size, at, hop, left = heap[0]
             if not hop and self.fails:
@@ -151,7 +154,20 @@ class _Run:
             leaves = time
             if left:
                 self.events += 1
-                time, tail, leaves = serve(time, tail, size, link[at])
+                here = link[at]
+                taken = durations[here].get(size)
+                if taken is None:
+                    taken = durations[here][size] = duration(size, self.rate[here])
+                begin = free[here]
+                if begin <= time:
+                    begin = time
+                else:
+                    self.queue[here] = max(self.queue[here], begin - time)
+                leaves = free[here] = begin + taken
+                carried[here] += size
+                wait = taken if size < packet else first[here]
+                leaves = max(leaves, tail + wait)
+                time, tail = begin + wait + latency[here], leaves + latency[here]
             if left > 1:
                 heapreplace(heap, (time, t, j, tail, size, at + 1, hop + 1, left - 1))
                 if not hop:
@@ -161,27 +177,6 @@ class _Run:
             if not hop:
                 self.leave(t, j, leaves)
             self.arrive(t, j, tail, (at - hop, at + left))
-
-    def serve(self, time: int, tail: int, size: int, here: int) -> tuple[int, int, int]:
-        """Serve a segment at link ``here``.
-
-        Return its next arrival, that of its last byte, and when its last byte leaves.
-        """
-        known, taken = self.last[here]
-        if known != size:
-            taken = duration(size, self.rate[here])
-            self.last[here] = size, taken
-        begin = self.free[here]
-        if begin < time:
-            begin = time
-        elif begin - time > self.queue[here]:
-            self.queue[here] = begin - time
-        leaves = self.free[here] = begin + taken
-        self.bytes[here] += size
-        first = taken if size < self.packet else self.first[here]
-        leaves = max(leaves, tail + first)
-        latency = self.latency[here]
-        return begin + first + latency, leaves + latency, leaves
 
     def choose(self, time: int, t: int, at: int, left: int) -> tuple[int, int] | None:
         """Return place and hops of a path of transfer ``t`` that has not failed, if any."""
