@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
 from artery.answers.diagnose_facts import curves_of, facts_of
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said
 from artery.formats.reading import Reading
+
+_PER_GPU: Final = re.compile(r"(?:\bper|/) ?-?(?:gpu|chip|card|device)\b", re.IGNORECASE)
+
+_OF_ONE_TABLE: Final = frozenset({"no_rows", "one_rank"})
+"""Reasons that say nothing against the other tables."""
 
 _SAID_LINES: Final = 400
 """Assumed: lines of one file that rules look at."""
@@ -32,11 +39,29 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
     _derive(facts, origins, curves)
     for path, reading in readings:
         if reading.format == "facts":
-            for name, value in training_facts(facts, reading.fields["measured"]).items():
+            rows = reading.fields["measured"]
+            for name, value in training_facts(facts, rows, per_gpu=_per_gpu(reading)).items():
                 facts[name], origins[name] = value, path
     said = tuple(line for path, one in readings for line in _lines(one, path))
     refusals = tuple(why for path, one in readings for why in _refusals(one, path))
-    return Case(curves, facts, origins, said, () if curves and not refusals else refusals)
+    if curves:
+        refusals = tuple(one for one in refusals if one.reason not in _OF_ONE_TABLE)
+    degrees = impossible_degrees(facts)
+    return Case(curves, facts, origins, said, (*refusals, *degrees))
+
+
+def impossible_degrees(facts: Mapping[str, Fact]) -> tuple[Refusal, ...]:
+    """Return why the parallel degrees cannot be: tp·pp·cp·dp is the number of ranks."""
+    ranks = _float(facts, "ranks")
+    given = {name: _float(facts, name) for name in ("tp", "pp", "cp", "dp")}
+    product = prod(value for value in given.values() if value)
+    if not ranks or product <= 1:
+        return ()
+    if ranks == product or (given["dp"] is None and ranks % product == 0):
+        return ()
+    said = " · ".join(f"{name} {value:g}" for name, value in given.items() if value)
+    fix = "degrees whose product divides the ranks; ep shares the data-parallel ranks"
+    return (Refusal("impossible_degrees", f"{said} = {product:g} on {ranks:g} ranks", fix),)
 
 
 def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Curve]) -> None:
@@ -77,6 +102,11 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
                 yield text
     for row in _tables(fields.get("measured")):
         yield from (text for text in row.values() if isinstance(text, str))
+
+
+def _per_gpu(reading: Reading) -> bool:
+    """Whether throughputs are said to be those of one GPU."""
+    return any(_PER_GPU.search(text[:2000]) for text in _texts(reading.fields))
 
 
 def _tables(rows: object) -> list[Mapping[str, Any]]:

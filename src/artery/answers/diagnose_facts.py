@@ -188,6 +188,22 @@ def _hang(fields: Fields) -> Named:
     yield "timed_out", True
 
 
+def _torchrun(fields: Fields) -> Named:
+    yield "ranks", _number(fields.get("world_size"))
+    yield "exit_code", _number(fields.get("exit_code"))
+    yield "failed_rank", _number(fields.get("root_cause_rank"))
+    silent = fields.get("silent_ranks")
+    waiting = fields.get("waiting_ranks")
+    yield "ranks_behind", _number(len(silent)) if silent and waiting else None
+    yield "timed_out", True if waiting else None
+
+
+def _megatron(fields: Fields) -> Named:
+    yield "ranks", _number(fields.get("chips"))
+    for name in ("tp", "pp", "cp", "parameters"):
+        yield name, _number(fields.get(name))
+
+
 def _told(fields: Fields) -> Named:
     facts = fields.get("facts")
     yield from (facts if isinstance(facts, Mapping) else {}).items()
@@ -203,6 +219,8 @@ _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
     "iblinkinfo": _fabric,
     "torch-watchdog": _hang,
     "flight-recorder": _hang,
+    "torchrun": _torchrun,
+    "megatron-args": _megatron,
     "facts": _told,
 }
 

@@ -13,6 +13,7 @@ from artery.catalog.loader import entry
 from artery.diagnoser.case import Case, Curve, Fact
 from artery.diagnoser.verdict import Missing
 from artery.errors import InputError
+from artery.formats.node_table import NVLINKS
 from artery.units import show_line_rate
 
 _BASES: Final[Mapping[str, str]] = {
@@ -142,17 +143,39 @@ def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[s
 
 
 def _node_overrides(case: Case, base: str, per_node: int) -> list[str]:
-    """Return a node of another number of chips, where the facts say so."""
+    """Return a node of another number of chips, or of direct links, where the facts say so."""
     values = entry("systems", base).values.get("node", {})
-    if (
-        values.get("kind") in {"nvswitch", "full-mesh", "pcie-tree"}
-        and "gpus_per_node" in case.facts
-    ):
-        laid = [f"node.chips={per_node}"]
-        if per_node % int(values.get("host", {}).get("switches", 1) or 1):
-            laid.append("node.host.switches=0")
-        return laid
-    return []
+    direct = _direct_links(case, per_node)
+    if direct:
+        return [f"node.chips={per_node}", *direct]
+    changeable = values.get("kind") in {"nvswitch", "full-mesh", "pcie-tree"}
+    if not changeable or "gpus_per_node" not in case.facts:
+        return []
+    laid = [f"node.chips={per_node}"]
+    if per_node % int(values.get("host", {}).get("switches", 1) or 1):
+        laid.append("node.host.switches=0")
+    if per_node % int(values.get("host", {}).get("sockets", 1) or 1):
+        laid.append("node.host.sockets=1")
+    return laid
+
+
+def _direct_links(case: Case, per_node: int) -> list[str]:
+    """Return a full mesh of so many NVLinks to each other chip; none if a switch joins them.
+
+    ``nvlinks`` counts those of one pair. Where a chip has enough for all others at once, and not
+    all of them lead to each, they are direct.
+    """
+    each = _whole(case, "nvlinks")
+    name, most = NVLINKS.get(str(case.facts.get("chip")), ("", 0))
+    if not each or per_node < 2 or each >= most or each * (per_node - 1) > most:
+        return []
+    rate = link_of(name).bandwidth * each / most / 1e9
+    return [
+        "node.kind=full-mesh",
+        f"node.link={name}",
+        f"node.bandwidth={rate:.6g} GB/s per direction",
+        "node.reduction=none",
+    ]
 
 
 def _network(case: Case, base: str, per_node: int) -> list[str] | None:
@@ -160,6 +183,7 @@ def _network(case: Case, base: str, per_node: int) -> list[str] | None:
     count, rate = _whole(case, "nics_per_node"), case.facts.get("nic_rate")
     if count is None or not isinstance(rate, float):
         return None
+    count = _driven(base, count, rate, per_node)
     kind = str(case.facts.get("fabric", "infiniband"))
     linked = min(
         (name for name in _FABRICS.get(kind, _FABRICS["infiniband"])),
@@ -179,6 +203,14 @@ def _network(case: Case, base: str, per_node: int) -> list[str] | None:
     elif count != per_node:
         laid.append("fabric.rails=false")
     return laid
+
+
+def _driven(base: str, count: int, rate: float, per_node: int) -> int:
+    """Return how many of ``count`` cards the chips of a node can fill through their slots."""
+    slot = entry("systems", base).values.get("node", {}).get("host", {}).get("link")
+    if slot is None:
+        return count
+    return max(1, min(count, int(per_node * link_of(slot).bandwidth / rate)))
 
 
 def _whole(case: Case, name: str) -> int | None:

@@ -26,17 +26,20 @@ _SAME: Final = 0.03
 """Assumed: a size that is a whole copy of the parameters hits it this closely."""
 
 
-def training_facts(facts: Mapping[str, Fact], rows: Sequence[Row]) -> dict[str, Fact]:
+def training_facts(
+    facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool = False
+) -> dict[str, Fact]:
     """Return what follows from the ``facts`` and measured ``rows`` of a training run.
 
     ``states_over_memory``: bytes that every GPU keeps over what it has; ``copy_bytes``: bytes per
     parameter of an allocation that is a whole copy of the parameters; ``mfu_dense`` and
     ``mfu_sparse``: achieved FLOP/s over either peak; ``efficiency_in_node``, ``efficiency_across``:
-    throughput per GPU over that of the smallest run; ``network_seconds_bound``: B/s that the
-    longer step of several nodes implies.
+    throughput per GPU over that of the smallest run; ``implied_network_rate``: B/s that the
+    longer step of several nodes implies. ``per_gpu`` says that throughputs are those of one GPU.
     """
-    found = [*_memory(facts, rows), *_utilisation(facts, rows), *_scaling(facts, rows),
-             *_implied(facts, rows)]  # fmt: skip
+    runs = _throughputs(facts, rows, per_gpu=per_gpu)
+    found = [*_memory(facts, rows), *_utilisation(facts, rows), *_scaling(runs)]
+    found += _implied(facts, rows)
     return dict(found)
 
 
@@ -101,7 +104,7 @@ def _peak(facts: Mapping[str, Fact]) -> float | None:
 
 
 def _throughputs(
-    facts: Mapping[str, Fact], rows: Sequence[Row]
+    facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool
 ) -> list[tuple[float, float, float]]:
     """Return (ranks, nodes, throughput) of each run that says all, fewest ranks first."""
     found = []
@@ -110,7 +113,7 @@ def _throughputs(
         nodes = row.get("nodes") or (facts.get("nodes") if "ranks" not in row else 1.0)
         ranks = row.get("ranks") or _product(nodes, facts.get("gpus_per_node"))
         if rate and ranks and nodes:
-            found.append((float(ranks), float(nodes), float(rate)))
+            found.append((float(ranks), float(nodes), float(rate) * (ranks if per_gpu else 1)))
     return sorted(found)
 
 
@@ -119,8 +122,7 @@ def _product(one: object, other: object) -> float | None:
     return one * other if both and isinstance(one, float) and isinstance(other, float) else None
 
 
-def _scaling(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
-    runs = _throughputs(facts, rows)
+def _scaling(runs: Sequence[tuple[float, float, float]]) -> Iterator[tuple[str, Fact]]:
     inside = [run for run in runs if run[1] == 1]
     across = [run for run in runs if run[1] > 1]
     if len(inside) > 1:

@@ -11,6 +11,7 @@
     worlds = [{network = 0.5}]                # how the cause changes system and library
     tolerance = 0.3                           # spread of log(measured / priced), if above usual
     asks = "nic_rate"                         # the fact to ask for where this comes first
+    ceiling = true                            # said of a healthy run too: no fault, but a limit
     verdict = "faulty"                        # if evidence alone proves it; else degraded
     next = "command to run next"
     reference = "where this was seen"
@@ -106,6 +107,7 @@ class Cause:
     tolerance: float = 0.0
     verdict: Literal["faulty", "degraded"] = "degraded"
     asks: str = ""
+    ceiling: bool = False
 
 
 @cache

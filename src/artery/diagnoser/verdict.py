@@ -89,7 +89,9 @@ def judge(
     if case.refusals:
         return Diagnosis("refused", None, None, (), (), case.refusals)
     if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
-        return Diagnosis("healthy", judged, judged.curve, (), (), ())
+        ceilings = [one for one in causes() if one.ceiling and _applies(one, case, judged.curve)]
+        found = weigh(case, judged.curve, judged.shape.shape, None, ceilings)
+        return Diagnosis("healthy", judged, judged.curve, found, (), ())
     curve = judged.curve if judged is not None else _slowest(case)
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
