@@ -115,3 +115,9 @@ def test_errors_survive_copying_and_pickling(error: InputError) -> None:
     for twin in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301 (our own bytes)
         assert type(twin) is type(error)
         assert twin.problems == error.problems
+
+
+def test_an_error_of_several_problems_can_be_placed_and_copied() -> None:
+    both = InputError([Problem(found="a", rule="", fix=""), Problem(found="b", rule="", fix="")])
+    assert [one.file for one in both.at(file="f").problems] == ["f", "f"]
+    assert pickle.loads(pickle.dumps(both)).problems == both.problems  # noqa: S301 (our own bytes)

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,9 @@ class InputError(ArteryError):
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__(*self.problems)
 
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        return type(self), (self.problems,)
+
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
@@ -115,7 +118,7 @@ class UnknownNameError(InputError):
         fix = did_you_mean(self.near) or listed(self.known)
         super().__init__(Problem(found=f'{kind} "{name}"', rule=rule, fix=fix))
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, str, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.kind, self.name, self.known)
 
 

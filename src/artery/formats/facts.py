@@ -172,7 +172,7 @@ def _rows(measured: object, text: Text, problems: Problems) -> Iterator[dict[str
                     raise UnknownNameError("measurement", key, [*kinds, "words"])
                 found[key] = _value(value, kinds[key])
             except InputError as error:
-                problems.absorb(_placed(error, text, key).at(field=f"measured.{key}"))
+                problems.absorb(_placed(error.at(field=f"measured.{key}"), text, key))
         if found:
             yield found
 

@@ -13,10 +13,11 @@ from typing import Final
 from artery.formats.numerals import whole
 
 _ASSIGNED: Final = re.compile(
-    r"""(?m)^\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})=("[^"\n]{0,4000}"|'[^'\n]{0,4000}'|[^\s;#(]{0,4000})"""
+    r"""(?m)^\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})=("[^"\n]{0,4000}"|'[^'\n]{0,4000}'"""
+    r"""|\$\(\([^()\n]{0,80}\)\)|[^\s;#(]{0,4000})"""
 )
 _VARIABLE: Final = re.compile(r"\$\{(\w{1,60})(?::?[-=]([^{}$]{0,200}))?\}|\$(\w{1,60})")
-_PRODUCT: Final = re.compile(r"\$\(\(\s*([\d\s*/+-]{1,60})\)\)")
+_PRODUCT: Final = re.compile(r"\$\(\(\s*([\w\s*/+-]{1,80})\)\)")
 _COMMENT: Final = re.compile(r"(?m)(?:^|(?<=\s))#(?!SBATCH)[^\n]*")
 _CONTINUED: Final = re.compile(r"\\[ \t]*\n")
 _QUOTED: Final = r"""(?:"[^"\n]{0,400}"|'[^'\n]{0,400}')"""
@@ -65,10 +66,10 @@ def options(script: str) -> dict[str, str]:
 
 def substituted(text: str, known: dict[str, str]) -> str:
     """Return ``text`` with variables and simple arithmetic put in."""
-    value = partial(_value, known)
+    value, product = partial(_value, known), partial(_worked_out, known)
     for _ in range(ROUNDS):
         before = text
-        text = _PRODUCT.sub(_worked_out, _VARIABLE.sub(value, text))
+        text = _PRODUCT.sub(product, _VARIABLE.sub(value, text))
         if text == before or len(text) > 4 * LARGEST:
             break
     return text
@@ -80,9 +81,10 @@ def _value(known: dict[str, str], found: re.Match[str]) -> str:
     return known.get(found[1] or found[3], otherwise)[:4000]
 
 
-def _worked_out(found: re.Match[str]) -> str:
+def _worked_out(known: dict[str, str], found: re.Match[str]) -> str:
     """Return the value of a product or quotient of whole numbers, or the text as it is."""
     parts = re.split(r"\s*([*/+-])\s*", found[1].strip())
+    parts = [known.get(part, part) for part in parts]
     result = whole(parts[0])
     for sign, part in zip(parts[1::2], parts[2::2], strict=False):
         other = whole(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
@@ -17,6 +18,8 @@ MOST_VALUES: Final = 500_000
 
 DEEPEST: Final = 40
 
+_BRACKET: Final = re.compile(r"[\[\]{}]")
+
 
 def yaml_documents(text: Text) -> list[Any]:
     """Return every document of ``text``, dates as strings.
@@ -28,6 +31,8 @@ def yaml_documents(text: Text) -> list[Any]:
 
     if len(text.content) > LARGEST:
         raise _refused(text, None, "a larger file", f"at most {LARGEST // 2**20} MiB of YAML")
+    if _brackets(text.content) > DEEPEST:
+        raise _refused(text, None, "brackets too deep", f"at most {DEEPEST} levels")
     try:
         loaded = list(YAML(typ="safe", pure=True).load_all(text.content))
     except MarkedYAMLError as error:
@@ -41,6 +46,15 @@ def yaml_documents(text: Text) -> list[Any]:
         raise _refused(text, None, found, "must be YAML") from None
     left = [MOST_VALUES]
     return [_plain(one, text, left, 0) for one in loaded if one is not None]
+
+
+def _brackets(content: str) -> int:
+    """Return how deep brackets stand inside each other, those in strings counted too."""
+    depth = deepest = 0
+    for mark in _BRACKET.findall(content):
+        depth = depth + 1 if mark in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _plain(value: object, text: Text, left: list[int], depth: int) -> Any:  # noqa: ANN401
