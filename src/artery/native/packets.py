@@ -11,7 +11,8 @@ the port sends it. So it can do what a message engine with endless buffers canno
 - ``control="credit"``: the sender has ``xoff`` bytes of credit per class and sends only what fits
   (InfiniBand architecture, credit-based flow control). Credit comes back with the link's latency.
 - ``fair``: a queue per transfer instead of one per class (start-time fair queueing; Goyal, Vin
-  and Cheng, SIGCOMM 1996).
+  and Cheng, SIGCOMM 1996). A transfer that is spread over paths has one place in line per hop,
+  whichever way it goes.
 - ``mark``: explicit congestion notification without delay or noise. A unit that meets more
   than ``mark`` bytes is marked; the sender halves its window at most once a window, else adds one.
 
