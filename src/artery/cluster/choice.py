@@ -37,16 +37,13 @@ class Choice:
     """The digits of a path, one after the other, for an array of paths.
 
     ``words`` are hashed anew for every digit (``None``: not hashed). ``turn`` counts through the
-    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once, and those that
-    differ early differ in all later digits too: few paths of many do not meet again on one of
-    several cables down. ``longer`` asks
+    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once. ``longer`` asks
     for ways that are not the shortest, where the topology has such a rule.
     """
 
     def __init__(self, words: Words | None, turn: Ints | None, *, longer: bool = False) -> None:
         self._words = words
         self._turn = turn
-        self._before = _NOTHING
         self.longer = longer
 
     def __call__(self, count: Ints | int) -> Ints:
@@ -56,9 +53,7 @@ class Choice:
         digit = self._hashed(count)
         if self._turn is None:
             return digit
-        own = self._turn % count
-        digit = np.asarray((digit + own + self._before) % count)
-        self._before = self._before + own
+        digit = np.asarray((digit + self._turn) % count)
         self._turn = np.asarray(self._turn // count)
         return digit
 
@@ -66,9 +61,7 @@ class Choice:
         """Return the choice for some of the paths."""
         words = None if self._words is None else self._words[rows]
         turn = None if self._turn is None else self._turn[rows]
-        found = Choice(words, turn, longer=self.longer)
-        found._before = self._before if len(self._before) == 1 else self._before[rows]
-        return found
+        return Choice(words, turn, longer=self.longer)
 
     def _hashed(self, count: Ints | int) -> Ints:
         if self._words is None:

@@ -117,12 +117,16 @@ def _up_and_down(
     """Return the cables up to tier ``level`` and down from it, and which ways arrive."""
     firsts = np.cumsum([0, *(stage.count * stage.up for stage in found)]).tolist()
     ups: list[Ints] = []
+    # Of several cables between two switches a path takes as many further down as up: ways that
+    # differ only in the cable up do not meet again on one cable down.
+    strand: list[Ints] = []
     switch = leaf
     for index in range(level):
         lower, upper = found[index], found[index + 1]
         port = np.asarray(choice(lower.up))
         window, first = attachment(lower, upper, switch)
         ups.append(firsts[index] + switch * lower.up + port)
+        strand.append(port // upper.window)
         inside = (first + port) % upper.window
         switch = switch // upper.below * upper.group + window * upper.window + inside
     downs: list[Ints] = []
@@ -143,7 +147,9 @@ def _up_and_down(
         _, first = attachment(lower, upper, child)
         start = (inside - first) % upper.window
         strands = (lower.up - start + upper.window - 1) // upper.window
-        port = start + upper.window * choice(strands) if lower.up > upper.window else start
+        port = start
+        if lower.up > upper.window:
+            port = start + upper.window * ((choice(strands) + strand[index]) % strands)
         downs.append(firsts[index] + child * lower.up + port)
         switch = child
     return ups + downs, fine

@@ -87,9 +87,9 @@ def _segment(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> int:
         job.total * job.schedule.ranks * job.schedule.wire / max(_buffer(job), 1) for job in jobs
     )
     while (count + moved / segment) * HOPS > MOST_EVENTS:
-        if moved / segment < count:
-            return 0
         segment *= 2
+        if moved / segment <= count:
+            return 0
     return segment
 
 

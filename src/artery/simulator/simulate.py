@@ -211,6 +211,8 @@ def _transport(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
     if inner is not None:
         delay = 2 * inner.latency * inner.link.bandwidth * inner.link.efficiency
         window = max(window, ceil(delay / known.segment) + 2)
+    if not chosen.segment:
+        return Transport(0, window, scenario.packet, least=1)
     return Transport(chosen.segment, window, scenario.packet)
 
 

@@ -131,6 +131,9 @@ def _distinct(
     """Return the distinct pairs (with their queue pair), and which of them each transfer is."""
     source = np.concatenate([one.source for one in found])
     target = np.concatenate([one.target for one in found])
+    if len(found) == 1 and found[0].cut is None and not step.any():
+        # The messages of one step have pairs of their own.
+        return found[0], None, np.arange(len(source))
     key = source * chips + target
     cuts = any(one.cut is not None for one in found)
     if cuts:
