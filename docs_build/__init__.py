@@ -15,6 +15,8 @@ ROOT: Final = Path(__file__).parent.parent
 PAGES: Final[dict[str, str]] = {
     "README.md": "docs_build.readme:english",
     "README.zh.md": "docs_build.readme:chinese",
+    "docs/goodput.md": "docs_build.goodput:english",
+    "docs/goodput.zh.md": "docs_build.goodput:chinese",
     "docs/picture.svg": "docs_build.picture:drawing",
     "docs/article.md": "docs_build.article:english",
     "docs/article.zh.md": "docs_build.article:chinese",

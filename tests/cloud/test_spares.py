@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from math import exp, inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from artery.cloud.spares import exhausted, nines, spares_needed
+
+
+def test_few_nodes_out_by_hand() -> None:
+    """Poisson with mean 1: P(more than 2) = 1 - e^-1·(1 + 1 + 1/2)."""
+    assert exhausted(2, 1.0) == pytest.approx(1 - 2.5 * exp(-1))
+    assert spares_needed(1.0, 0.1) == 2
+    assert spares_needed(0.0, 0.01) == 0
+    assert exhausted(0, 0.0) == 0.0
+
+
+def test_a_hundred_thousand_chips() -> None:
+    """81 nodes are out: 6.5 failures per 1,000 node-days on 12,500 nodes, a day each.
+
+    Mean and three standard deviations is 108: about one chance in a thousand.
+    """
+    assert spares_needed(81.25, 0.00135) == pytest.approx(108, abs=2)
+
+
+@given(out=st.floats(0.01, 200.0), risk=st.floats(1e-4, 0.5))
+def test_the_fewest_that_do(out: float, risk: float) -> None:
+    spares = spares_needed(out, risk)
+    assert exhausted(spares, out) <= risk + 1e-9
+    assert spares == 0 or exhausted(spares - 1, out) > risk - 1e-9
+
+
+def test_nines() -> None:
+    assert nines(0.999) == pytest.approx(3.0)
+    assert nines(1.0) == inf
+    assert str(nines(0.0)) == "0.0"
