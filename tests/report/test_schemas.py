@@ -16,6 +16,8 @@ CALLS = [
     ["plan", "gpt2", "--on", "dgx-h100:8", "--top", "2", "--tokens", "1B"],
     ["plan", "resnet50", "--on", "ethernet-10g:4"],
     ["plan", "--tp", "2", "gpt2", "--on", "dgx-h100:8", "--overlap", "dp", "--set", "node.chips=8"],
+    ["plan", "gpt2", "--on", "dgx-h100:16", "--network", "simulate"],
+    ["plan", "gpt2", "--on", "tpu-v4-pod:16", "--network", "simulate"],
     ["explain", "gpt2", "--on", "dgx-h100:8"],
     ["explain", "gpt2", "--on", "dgx-h100:8", "step.compute", "memory.other"],
     ["scale", "gpt2", "--on", "dgx-h100", "--chips", "1,8,7", "--parallel-fraction", "0.9"],

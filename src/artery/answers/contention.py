@@ -71,7 +71,8 @@ class Exchange:
 class Network:
     """The communication of one plan, simulated.
 
-    ``step`` and ``closed`` are seconds of the step with either price. ``beside`` names the kinds
+    ``step`` and ``closed`` are seconds of the step with either price. ``exchanges`` begin with
+    those of the part that the step spends most on. ``beside`` names the kinds
     that were on the network together with data parallelism. ``routing`` over ``queue_pairs``
     paths of each pair.
     """
@@ -85,6 +86,5 @@ class Network:
 
     @property
     def notable(self) -> tuple[Exchange, ...]:
-        """The collectives for which the closed form is off, the worst first."""
-        off = [each for each in self.exchanges if abs(each.off) > NOTABLE]
-        return tuple(sorted(off, key=lambda each: -abs(each.seconds - each.closed)))
+        """The collectives for which the closed form is off."""
+        return tuple(each for each in self.exchanges if abs(each.off) > NOTABLE)

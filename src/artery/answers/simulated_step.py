@@ -65,10 +65,11 @@ class Simulator:
         )
         ledger = Ledger(keep=True)
         priced = _evaluated(situation, pricer, ledger)
+        played = pricer.exchanges.values()
         network = Network(
             step=float(priced.step[0]),
             closed=float(closed.step[0]),
-            exchanges=tuple(pricer.exchanges.values()),
+            exchanges=tuple(sorted(played, key=lambda each: -priced.parts[each.kind][0])),
             beside=tuple(dict.fromkeys(each.kind for each in pricer.beside)),
             routing=pricer.scenario.routing,
             queue_pairs=pricer.scenario.queue_pairs,

@@ -15,6 +15,7 @@ from rich.text import Text
 from artery.answers.result import Lever, PlanAnswer, PlanResult
 from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
+from artery.report.contention import contention_lines
 from artery.report.plan_json import PARTS, by_part
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words, phrase
@@ -43,6 +44,8 @@ def plan_drawing(answer: PlanAnswer, language: Language, asked: str) -> Renderab
         parts += [_nothing_fits(answer, words), Text()]
     parts += [indented(_headline(best, words)), indented(_layout(answer, words)), Text()]
     parts += [indented(_breakdown(best, words)), Text(), indented(_reasons(best, language))]
+    if best.network is not None:
+        parts += [Text(), indented(contention_lines(best.network, language))]
     if len(answer.plans) > 1:
         parts += [Text(), indented(_alternatives(answer.plans, words))]
     notes = tuple(phrase(note, language) for note in best.notes)

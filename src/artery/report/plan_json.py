@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from artery.answers.contention import Exchange, Network
 from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.core.term import Term
 
@@ -81,6 +82,48 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
         "run": _run(result.run),
         "penalty": result.penalty,
         "notes": result.notes,
+        **({} if result.network is None else {"network": _network(result.network)}),
+    }
+
+
+def _network(network: Network) -> dict[str, Any]:
+    """Return the document of what simulating the communication showed."""
+    return {
+        "step_time_s": network.step,
+        "closed_form_step_time_s": network.closed,
+        "routing": network.routing,
+        "queue_pairs": network.queue_pairs,
+        "beside": network.beside,
+        "collectives": [_exchange(each) for each in network.exchanges],
+    }
+
+
+def _exchange(exchange: Exchange) -> dict[str, Any]:
+    link = exchange.link
+    return {
+        "part": exchange.kind,
+        "collective": exchange.collective,
+        "algorithm": exchange.algorithm,
+        "groups": exchange.groups,
+        "ranks": exchange.ranks,
+        "stride": exchange.stride,
+        "size_bytes": exchange.size,
+        "time_s": exchange.seconds,
+        "alone_s": exchange.alone,
+        "median_group_s": exchange.median,
+        "startup_s": exchange.startup,
+        "closed_form_s": exchange.closed,
+        "slowest_group": exchange.group,
+        "slowest_ranks": exchange.slowest,
+        "played": exchange.played,
+        "link": None
+        if link is None
+        else {
+            "name": link.name,
+            "class": link.link,
+            "load": link.load,
+            "groups": dict(link.groups),
+        },
     }
 
 

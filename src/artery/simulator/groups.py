@@ -109,11 +109,15 @@ def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
     if collective == "alltoall":
         yield Placed(_pairs("grouped", collective, ranks), size, row)
         return
-    nodes = row // domain(system)
+    whole = domain(system)
+    nodes = row // whole
     if (nodes == nodes[0]).all() and (np.diff(row) == 1).all():
-        yield from shaped(system, collective, name, size, row)
+        yield from _neighbours(system, shared, row)
         return
     sorted_row, members = _by_node(row, nodes)
+    if name == "ring" and set(members) == {whole}:
+        yield from shaped(system, collective, name, size, row)
+        return
     if name == "nvls_tree" and len(set(members)) == 1:
         yield Placed(_known(name, collective, ranks, members[0]), size, sorted_row)
         return
@@ -121,6 +125,17 @@ def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
         yield from _passing(shared, sorted_row, members)
         return
     yield Placed(_pairs(name, collective, ranks), size, sorted_row)
+
+
+def _neighbours(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
+    """Yield the channels of a group of neighbours, laid as those of the first chips.
+
+    The wiring is taken to be alike at every multiple of the group's size.
+    """
+    alike = int(row[0]) % len(row) == 0
+    chips = row - row[0] if alike else row
+    for placed in shaped(system, shared.collective, shared.algorithm, shared.size, chips):
+        yield replace(placed, chips=placed.chips + row[0]) if alike else placed
 
 
 def _by_node(row: Ints, nodes: Ints) -> tuple[Ints, list[int]]:

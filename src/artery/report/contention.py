@@ -1,0 +1,93 @@
+"""A simulated network on the terminal: where the closed form was off, and who fights for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from artery.answers.contention import NOTABLE, Exchange, Network
+from artery.report.contention_words import CONTENTION_WORDS
+from artery.report.terminal import labelled
+from artery.report.words import Language
+from artery.units import show_bytes, show_percent, show_time
+
+_SHOWN = 4
+"""Collectives that are told, the ones that matter most."""
+
+_MEMBERS = 4
+"""Ranks of the slowest group that are named."""
+
+
+def contention_lines(network: Network, language: Language) -> RenderableType:
+    """Return what playing all groups of a step showed, as lines under one label."""
+    words = CONTENTION_WORDS[language]
+    return labelled(words["label"], [Text(line) for line in _lines(network, language)])
+
+
+def _lines(network: Network, language: Language) -> Iterator[str]:
+    words = CONTENTION_WORDS[language]
+    yield words["played"].format(
+        routing=words[network.routing].format(ways=network.queue_pairs),
+        step=show_time(network.step),
+        closed=show_time(network.closed),
+        off=_signed(network.step / network.closed - 1.0),
+    )
+    if network.beside:
+        kinds = words["and"].join(words[kind] for kind in network.beside)
+        yield words["beside"].format(kinds=kinds)
+    notable = network.notable
+    if not notable:
+        yield words["close"].format(share=show_percent(NOTABLE))
+    for exchange in notable[:_SHOWN]:
+        yield from _exchange(exchange, language)
+    for kind, collective in dict.fromkeys(
+        (each.kind, each.collective) for each in network.exchanges if not each.played
+    ):
+        yield words["unplayed"].format(kind=words[kind], collective=collective)
+
+
+def _exchange(exchange: Exchange, language: Language) -> Iterator[str]:
+    words = CONTENTION_WORDS[language]
+    yield words["off"].format(
+        kind=words[exchange.kind],
+        collective=exchange.collective,
+        size=show_bytes(exchange.size),
+        groups=f"{exchange.groups:,}",
+        ranks=f"{exchange.ranks:,}",
+        seconds=show_time(exchange.seconds),
+        closed=show_time(exchange.closed),
+        off=_signed(exchange.off),
+    )
+    if exchange.seconds > exchange.alone * (1.0 + NOTABLE):
+        yield "  " + words["alone"].format(seconds=show_time(exchange.alone))
+    if exchange.uneven:
+        yield "  " + words["slowest"].format(
+            group=exchange.group,
+            members=_members(exchange, language),
+            median=show_time(exchange.median),
+        )
+    if exchange.link is not None and exchange.off > NOTABLE:
+        yield "  " + words["link"].format(
+            link=exchange.link.name,
+            load=show_percent(exchange.link.load),
+            crossing=words["and"].join(
+                words["crossing_one" if count == 1 else "crossing"].format(
+                    count=f"{count:,}", kind=words[kind]
+                )
+                for kind, count in exchange.link.groups
+            ),
+        )
+
+
+def _members(exchange: Exchange, language: Language) -> str:
+    words = CONTENTION_WORDS[language]
+    first = words["and"].join(str(rank) for rank in exchange.slowest[:_MEMBERS])
+    if len(exchange.slowest) <= _MEMBERS:
+        return first
+    return words["more"].format(first=first, count=f"{len(exchange.slowest):,}")
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f} %"

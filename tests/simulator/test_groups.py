@@ -1,0 +1,119 @@
+"""Groups of a step on their real places: laid out, and timed against arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from artery.catalog.systems import system
+from artery.core.pricing import Collective
+from artery.errors import InputError
+from artery.simulator.groups import Shared, distinct, domain, groups, laid
+from artery.simulator.loads import hottest
+from artery.simulator.scenario import Scenario
+from artery.simulator.simulate import Simulation, simulate
+
+H100 = system("dgx-h100:64", ())
+CARD = 50e9 * 0.96
+"""B/s of one ConnectX-7 at 400 Gb/s, at the share of it that the catalog's link class reaches."""
+
+SIZE = 2**30
+
+
+def played(shared: Shared, ranks: int, stride: int) -> Simulation:
+    rows = groups(np.arange(64), ranks, stride)
+    scenario = Scenario(engine="coupled", routing="static")
+    return simulate(H100, laid(H100, shared, rows[distinct(H100, rows)]), scenario)
+
+
+def test_groups_are_rows_of_ranks_a_stride_apart() -> None:
+    rows = groups(np.arange(12), 3, 2)
+    assert rows.tolist() == [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]
+
+
+def test_first_and_last_stage_have_groups_of_their_own() -> None:
+    assert groups(np.arange(8), 2, 6).tolist() == [[0, 6], [1, 7]]
+
+
+def test_the_order_says_which_chip_a_rank_is_on() -> None:
+    assert groups(np.array([3, 2, 1, 0]), 2, 2).tolist() == [[3, 1], [2, 0]]
+
+
+def test_groups_inside_nodes_are_played_once_per_kind_of_node() -> None:
+    assert domain(H100) == 8
+    assert distinct(H100, groups(np.arange(64), 4, 1)).tolist() == [0, 1]
+    assert len(distinct(H100, groups(np.arange(64), 4, 8))) == 16
+    swapped = np.arange(64)
+    swapped[[1, 2]] = [2, 1]  # the first node pairs its chips in another way
+    assert distinct(H100, groups(swapped, 2, 1)).tolist() == [0, 1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "factor"),
+    [
+        ("all_reduce", "ring", 2 * 7 / 8),
+        ("all_gather", "ring", 7 / 8),
+        ("reduce_scatter", "pat", 7 / 8),
+        ("all_gather", "pat", 7 / 8),
+        ("alltoall", "grouped", 7 / 8),
+        ("sendrecv", "sendrecv", 1.0),
+    ],
+)
+def test_one_member_per_node_fills_its_own_card(
+    collective: Collective, algorithm: str, factor: float
+) -> None:
+    found = played(Shared(collective, algorithm, SIZE), 8, 8)
+    assert len(found.jobs) == 8
+    for seconds in found.jobs:
+        assert seconds == pytest.approx(factor * SIZE / CARD, rel=2e-3)
+
+
+@pytest.mark.parametrize(("stride", "members"), [(1, 8), (2, 4), (4, 2), (8, 1)])
+def test_a_ring_uses_the_cards_of_all_its_members(stride: int, members: int) -> None:
+    found = played(Shared("all_reduce", "ring", SIZE), 64 // stride, stride)
+    ranks = 64 // stride
+    alone = 2 * (ranks - 1) / ranks * SIZE / (members * CARD)
+    assert found.seconds == pytest.approx(alone, rel=0.02)
+
+
+def test_a_ring_through_uneven_nodes_passes_each_of_them_once() -> None:
+    row = np.array([[0, 8, 1, 9, 2, 16]])
+    (ring,) = laid(H100, Shared("all_gather", "ring", SIZE), row)
+    assert sorted(ring.chips.tolist()) == sorted(row[0].tolist())
+    nodes = ring.chips // 8
+    assert np.count_nonzero(nodes != np.roll(nodes, 1)) == 3
+
+
+def test_two_jobs_interleaved_on_the_same_leaves_slow_each_other_where_hashes_collide() -> None:
+    """Packed rings stay on their leaf; dealt over two leaves, every hop of both jobs leaves it.
+
+    A leaf has as many cables up as down: it is the hashes that make them meet.
+    """
+    on = system("dgx-h100:512", ())
+    node = np.arange(512).reshape(2, 32, 8)  # leaf, node of the leaf, chip
+    packed = [node[0].ravel(), node[1].ravel()]
+    dealt = [node[:, first::2].transpose(1, 0, 2).ravel() for first in (0, 1)]
+    shared = Shared("all_reduce", "ring", SIZE)
+
+    def run(*orders: np.ndarray) -> Simulation:
+        jobs = [
+            placed
+            for number, order in enumerate(orders)
+            for placed in laid(on, shared, groups(order, 32, 8), first=8 * number)
+        ]
+        return simulate(on, tuple(jobs), Scenario(engine="coupled", routing="ecmp", queue_pairs=16))
+
+    alone = 2 * 31 / 32 * SIZE / CARD
+    assert run(*packed).seconds == pytest.approx(alone, rel=2e-3)
+    together = run(*dealt)
+    assert together.seconds > 1.2 * max(run(order).seconds for order in dealt) > 1.2 * alone
+    (link,) = hottest(together, 1, pairs=1000)
+    assert "leaf" in link.name
+    assert "spine" in link.name
+    assert {(chip // 8) % 2 for pair in link.pairs for chip in pair} == {0, 1}
+
+
+def test_a_torus_is_not_played_group_by_group() -> None:
+    torus = system("tpu-v4-pod:64", ())
+    with pytest.raises(InputError, match="torus"):
+        laid(torus, Shared("all_reduce", "torus", SIZE), groups(np.arange(64), 4, 1))
