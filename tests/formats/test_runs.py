@@ -16,8 +16,10 @@ def test_a_launch_script() -> None:
     found = reading("megatron-args/launch.sh")
     assert dict(found.given) == {
         "tp": 8, "pp": 16, "dp": 8, "micro_batch": 1, "global_batch": 1536, "sequence": 2048,
-        "dtype": "bf16", "sequence_parallel": True, "zero": 1, "framework": "megatron-core",
+        "vpp": 1, "cp": 1, "recompute": "none", "dtype": "bf16",
+        "sequence_parallel": True, "zero": 1, "framework": "megatron-core",
     }  # fmt: skip
+    assert found.fields["defaults"] == ["cp", "recompute", "vpp"]
     assert found.workload is not None
     layer = 12 * 12288**2 + 13 * 12288
     assert found.workload.parameters == 96 * layer + (51200 + 2048) * 12288 + 2 * 12288
@@ -60,7 +62,7 @@ def test_a_degree_that_nobody_sets_leaves_the_rest_open() -> None:
         "--micro-batch-size 1"
     )
     found = recognise(Text("r.sh", script))[0].read(Text("r.sh", script))
-    assert "dp" not in found.given
+    assert not {"dp", "tp"} & set(found.given)
     assert warned(found, "variables that the file does not set: tensor_model_parallel_size")
 
 
@@ -96,7 +98,8 @@ def test_steps_of_torchtitan_and_nanogpt() -> None:
 def test_torchtitan() -> None:
     found = reading("torchtitan-config/llama.toml")
     assert dict(found.given) == {
-        "tp": 8, "dp": 32, "dp_replicate": 2, "zero": 3, "micro_batch": 2, "sequence": 8192,
+        "tp": 8, "pp": 1, "cp": 1, "dp": 32, "dp_replicate": 2, "zero": 3,
+        "micro_batch": 2, "sequence": 8192,
         "recompute": "full", "dtype": "fp8", "framework": "torchtitan",
     }  # fmt: skip
     assert found.fields["parameters"] == 70_553_706_496

@@ -41,19 +41,27 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class SavedPlan:
-    """What was asked, and the best plan of the answer as keyword arguments of ``plan``."""
+    """What was asked, and the best plan of the answer as keyword arguments of ``plan``.
 
-    model: str
-    on: str
+    A file that describes a run may leave open which ``model`` it trains, and on which system.
+    """
+
+    model: str | None
+    on: str | None
     options: Mapping[str, Any]
 
 
 def read_plan(path: str) -> SavedPlan:
     """Return what the document at ``path`` (``-``: standard input) asked and found best.
 
+    Of a launch script, or a configuration of a training framework, it returns what that says.
+
     Raises:
         InputError: no such file, no JSON, or no answer of ``artery plan --json``.
     """
+    run = _run(path)
+    if run is not None:
+        return run
     document = _document(path)
     request = _entry(path, document, "request", dict)
     model = _entry(path, request, "model", str, "request.")
@@ -69,6 +77,27 @@ def read_plan(path: str) -> SavedPlan:
         }
     return SavedPlan(model, on, {_RENAMED.get(name, name): v for name, v in options.items()})
 
+
+def _run(path: str) -> SavedPlan | None:
+    """Return what a foreign file says of a run; ``None`` if it is none of those that do."""
+    if path == "-" or not Path(path).is_file():
+        return None
+    from artery.formats.recognise import read, recognise
+    from artery.formats.text import beginning
+
+    head = beginning(path)
+    if SCHEMA in head.content or not {one.name for one in recognise(head)} & RUN_FORMATS:
+        return None
+    found = read(path)
+    given = {
+        _RENAMED.get(name, name): tuple(value) if isinstance(value, list) else value
+        for name, value in found.given.items()
+    }
+    return SavedPlan(path if found.workload is not None else None, None, given)
+
+
+RUN_FORMATS: Final = frozenset({"megatron-args", "torchtitan-config", "deepspeed-config"})
+"""Foreign formats that say how a job is split."""
 
 _FIELDS: Final[Mapping[str, type]] = {
     field.name: list if field.name == "overlap" else type(field.default) for field in fields(Plan)

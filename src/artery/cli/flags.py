@@ -175,7 +175,7 @@ def from_option(command: _Command) -> _Command:
             "--from",
             "saved",
             metavar="FILE",
-            help="A former `artery plan --json`: asked again; flags given here replace its own.",
+            help="A former `artery plan --json`, a launch script or a configuration: asked again.",
         ),
         click.option(
             "--on",
@@ -238,10 +238,14 @@ def request(
     if on is not None or given.keys() & {"tp", "pp", "cp"}:
         options.pop("dp", None)
     asked = {**options, **given}
+    which, where = model or former.model, on or former.on
+    if which is None or where is None:
+        missing = "MODEL" if which is None else "--on SYSTEM"
+        raise UsageError(f"{missing} is missing: {saved} does not say it")
     if model is not None:
-        return Request(model, on or former.on, asked)
+        return Request(which, where, asked)
     words = (["--on", on] if on is not None else []) + _all_spelled(given)
-    return Request(former.model, on or former.on, asked, saved, tuple(words))
+    return Request(which, where, asked, saved, tuple(words))
 
 
 _NOT_TYPED: Final = ("tokens", "top")

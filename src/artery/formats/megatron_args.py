@@ -27,7 +27,7 @@ _OWN: Final = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "micro_batch_size",
     "num_attention_heads", "num_layers", "hidden_size", "seq_length",
 )  # fmt: skip
-_YAML_KEY: Final = re.compile(r"(?m)^\s*[\"']?(?:--)?([a-z][\w-]{2,60})[\"']?\s*:")
+_YAML_KEY: Final = re.compile(r"(?m)^[ \t]*[\"']?(?:--)?([a-z][\w-]{2,60})[\"']?\s*:")
 
 DEGREES: Final = {
     "tp": "tensor_model_parallel_size", "pp": "pipeline_model_parallel_size",
@@ -85,6 +85,8 @@ def _read(text: Text) -> Reading:
         fix = "send the script with its values, or the block that Megatron prints"
         raise InputError(Problem(file=text.path, found="none of them", rule=rule, fix=fix))
     given = _given(found, degrees)
+    defaults = _defaults(found, given)
+    given |= defaults
     tp, sequence = given.get("tp", 1), given.get("sequence")
     workload = model(found, tp, sequence) if sequence and tp <= 10_000 else None
     chips = _chips(found)
@@ -96,7 +98,7 @@ def _read(text: Text) -> Reading:
     elif chips % (per := tp * given.get("pp", 1) * given.get("cp", 1)) == 0:
         given["dp"] = chips // per
     fields = {
-        "form": _form(text), "chips": chips, **given,
+        "form": _form(text), "chips": chips, **given, "defaults": sorted(defaults),
         "parameters": workload.parameters if workload else None,
         "layers": positive(found, "num_layers"), "hidden": positive(found, "hidden_size"),
         "heads": positive(found, "num_attention_heads"), "missing_facts": lacking,
@@ -104,7 +106,7 @@ def _read(text: Text) -> Reading:
     }  # fmt: skip
     return Reading(
         "megatron-args", "workload", tuple(_summary(fields, given, workload)), fields,
-        tuple(_warnings(found, given, chips)), workload=workload, given=given,
+        tuple(_warnings(found, given, chips, sorted(defaults))), workload=workload, given=given,
     )  # fmt: skip
 
 
@@ -142,6 +144,18 @@ def _given(found: Arguments, degrees: Mapping[str, int | None]) -> dict[str, Any
         given["overlap"] = overlap
     given["framework"] = "megatron-core"
     return given
+
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "tp": 1, "pp": 1, "vpp": 1, "cp": 1, "zero": 0, "recompute": "none", "sequence_parallel": False,
+}  # fmt: skip
+"""What Megatron-LM does where nothing is said (``arguments.py``)."""
+
+
+def _defaults(found: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults of what is not said; a variable that nobody sets is none of them."""
+    unset = {key for key in DEGREES if _unset(found, key)}
+    return {key: value for key, value in DEFAULTS.items() if key not in given and key not in unset}
 
 
 _FULLY_SHARDED: Final = ("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp")
@@ -219,7 +233,9 @@ def _summary(
         yield f"global batch {given['global_batch']}, micro-batch {micro}"
 
 
-def _warnings(found: Arguments, given: Mapping[str, Any], chips: int | None) -> Iterator[str]:
+def _warnings(
+    found: Arguments, given: Mapping[str, Any], chips: int | None, defaults: list[str]
+) -> Iterator[str]:
     tp, pp, cp = given.get("tp", 1), given.get("pp", 1), given.get("cp", 1)
     if chips is not None and chips % (tp * pp * cp):
         yield f"impossible: {chips} chips are not divisible by tp·pp·cp = {tp * pp * cp}"
@@ -235,6 +251,8 @@ def _warnings(found: Arguments, given: Mapping[str, Any], chips: int | None) -> 
         yield f"tp {tp} goes beyond a node of {per_node} chips: its all-reduces cross the network"
     if given.get("sequence_parallel") and tp == 1:
         yield "sequence parallelism does nothing with tp 1"
+    if defaults:
+        yield f"not said, so Megatron's defaults: {', '.join(defaults)}"
     unset = sorted(name for name, value in found.items() if "$" in value)
     if unset:
         yield f"variables that the file does not set: {', '.join(unset[:8])}"

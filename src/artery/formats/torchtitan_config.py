@@ -15,7 +15,7 @@ from artery.formats.numerals import whole
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 
-_SECTION: Final = re.compile(r"(?m)^\s*\[(job|model|training|parallelism|activation_checkpoint)\]")
+_SECTION: Final = re.compile(r"(?m)^[ \t]*\[(job|model|training|parallelism|activation_checkpoint)\]")
 _LARGEST: Final = 2**20
 """Assumed: characters of a configuration; real ones have some kilobytes."""
 
@@ -49,7 +49,7 @@ def _recognise(text: Text) -> float:
     found = set(_SECTION.findall(text.head))
     return (
         0.9
-        if {"model", "training"} <= found and re.search(r"(?m)^\s*flavor\s*=", text.head)
+        if {"model", "training"} <= found and re.search(r"(?m)^[ \t]*flavor\s*=", text.head)
         else 0.0
     )
 
@@ -84,6 +84,8 @@ def _read(text: Text) -> Reading:
         value = _value(table, paths)
         if value is not None and value > 0:
             given[name] = value
+    for name in ("tp", "pp", "cp"):
+        given.setdefault(name, 1)  # torchtitan's own default of every degree
     shard = _value(table, _SHARD)
     if shard is not None:
         given["zero"] = 0 if shard == 1 else 3
