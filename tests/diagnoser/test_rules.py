@@ -45,3 +45,9 @@ def test_evidence_says_where_it_is_from() -> None:
     assert Evidence(2, says="no DEVICE").met(case, None) == "b.log: No device found."
     assert Evidence(2, shape="flat").met(case, "flat") == "the curve is flat"
     assert Evidence(2, shape="flat").met(case, "rising") is None
+
+
+def test_words_of_people_are_told_from_lines_of_tools() -> None:
+    rule = Evidence(2, says="hang", person=True)
+    assert rule.met(Case(said=(Said("it hangs", "facts.yaml", person=True),)), None)
+    assert not rule.met(Case(said=(Said("it hangs", "a.log"),)), None)

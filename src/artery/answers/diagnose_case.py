@@ -88,7 +88,7 @@ def _float(facts: Mapping[str, Fact], name: str) -> float | None:
 def _lines(reading: Reading, path: str) -> Iterator[Said]:
     lines = [*reading.warnings, *_texts(reading.fields)]
     for text in list(dict.fromkeys(lines))[:_SAID_LINES]:
-        yield Said(text, path)
+        yield Said(text, path, person=reading.format == "facts")
 
 
 def _texts(fields: Mapping[str, Any]) -> Iterator[str]:

@@ -43,10 +43,14 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A line that was read, or what a reader remarked, and the file it is from."""
+    """A line that was read, or what a reader remarked, and the file it is from.
+
+    ``person`` says that somebody wrote it to describe the case.
+    """
 
     text: str
     source: str
+    person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

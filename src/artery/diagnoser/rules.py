@@ -18,6 +18,7 @@
     [[half_the_cards.evidence]]
     fact = "..."                              # with is, above or below; or says = "regex",
     odds = 10                                 # or shape = "falling"; factor on the odds
+    person = true                             # says: only in words that somebody wrote
 
 ``worlds`` are tables of :data:`artery.diagnoser.rules.World`; several are variants of one cause,
 of which the best counts. A cause without worlds explains by evidence alone.
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -57,6 +58,7 @@ class Evidence:
     """A condition, and the factor by which the odds of its cause change if it holds.
 
     Exactly one of ``fact``, ``says`` and ``shape`` is given. Below one it speaks against.
+    ``person``: only words that somebody wrote about the case count, no lines of tools.
     """
 
     odds: float
@@ -66,13 +68,15 @@ class Evidence:
     below: float | None = None
     says: str | None = None
     shape: str | None = None
+    person: bool = False
 
     def met(self, case: Case, shape: str | None) -> str | None:
         """Return what meets the condition, as a line of evidence; ``None`` if nothing does."""
         if self.shape is not None:
             return f"the curve is {shape}" if shape == self.shape else None
         if self.says is not None:
-            line = _line(self.says, case.said)
+            lines = (one for one in case.said if one.person or not self.person)
+            line = _line(self.says, lines)
             return None if line is None else f"{line.source}: {line.text[:160]}"
         name = self.fact or ""
         value = case.facts.get(name)
@@ -137,7 +141,7 @@ def _renamed(table: Mapping[str, object]) -> dict[str, object]:
     return {**table, "evidence": renamed}
 
 
-def _line(pattern: str, said: tuple[Said, ...]) -> Said | None:
+def _line(pattern: str, said: Iterable[Said]) -> Said | None:
     expression = _compiled(pattern)
     return next((line for line in said if expression.search(line.text[:2000])), None)
 
