@@ -76,6 +76,13 @@ def test_no_events_is_an_error(tmp_path: Path) -> None:
         read(trace(tmp_path / "t.gz", []))
 
 
+def test_endless_nesting_is_refused(tmp_path: Path) -> None:
+    deep = tmp_path / "deep.json"
+    deep.write_text('{"schemaVersion": 1, "traceEvents": ' + "[" * 300_000, "utf-8")
+    with pytest.raises(InputError, match="brackets inside each other"):
+        read(str(deep))
+
+
 def test_progress_hears_every_piece(tmp_path: Path) -> None:
     heard: list[int] = []
     kernel = {"ph": "X", "cat": "kernel", "name": "x" * 1000, "ts": 0, "dur": 1.0}

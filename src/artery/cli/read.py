@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from artery.cli.options import debug_option, locale_language, set_option
@@ -63,7 +65,7 @@ def command(
         return
     from artery.answers.read import read
 
-    answer = read(*files, format_name=format_name, anonymise=anonymise)
+    answer = read(*files, format_name=format_name, anonymise=anonymise, progress=_progress())
     if as_json:
         from artery.report.json import document
         from artery.report.read import read_payload
@@ -74,3 +76,16 @@ def command(
         from artery.report.terminal import deliver
 
         deliver(read_drawing(answer, lang), "-")
+
+
+def _progress() -> Callable[[int], None] | None:
+    """Return what shows on a terminal how much of a large file was read; none without one."""
+    stream = click.get_text_stream("stderr")
+    if not stream.isatty():
+        return None
+
+    def show(done: int) -> None:
+        stream.write(f"\r{done / 2**20:,.0f} MiB\r")
+        stream.flush()
+
+    return show

@@ -43,7 +43,7 @@ class _Found:
 
 def is_ibnetdiscover(text: Text) -> bool:
     """Whether the text has a block of a switch or a card."""
-    return re.search(rf"(?m)^\s*(?:Switch|Ca)\s+\d+\s+{_GUID}", text.content) is not None
+    return re.search(rf"(?m)^[ \t]*(?:Switch|Ca)\s+\d+\s+{_GUID}", text.content) is not None
 
 
 def read_cabling(text: Text) -> Cabling:

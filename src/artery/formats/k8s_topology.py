@@ -20,7 +20,7 @@ from artery.formats.text import Text
 from artery.formats.wording import counted
 
 _KUEUE: Final = re.compile(r"""apiVersion["']?\s*:\s*["']?kueue\.x-k8s\.io/""")
-_VOLCANO: Final = re.compile(r"(?m)^\s*networkTopologyDiscovery\s*:|topology\.volcano\.sh/")
+_VOLCANO: Final = re.compile(r"(?m)^[ \t]*networkTopologyDiscovery\s*:|topology\.volcano\.sh/")
 _MODEL: Final = re.compile(r"(?m)^(?:switches|blocks)\s*:")
 
 

@@ -30,6 +30,31 @@ _NAMES: Final = 20_000
 """Assumed: kernels of different name that are counted apart; more are one entry."""
 
 
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_DEEPEST: Final = 1000
+"""Assumed: brackets inside each other; a trace has about six, and the parser's time grows with
+their square."""
+
+
+@dataclass(slots=True)
+class _Depth:
+    """How many brackets are open after the pieces so far, told without parsing them."""
+
+    open: int = 0
+    quoted: bool = False
+
+    def check(self, piece: bytes) -> None:
+        """Count ``piece``; raises ``ValueError`` if too many brackets are open."""
+        text = b'"' + piece if self.quoted else piece
+        self.quoted = (text.count(b'"') - text.count(b'\\"')) % 2 == 1
+        plain = _STRING.sub(b"", text)
+        for start in range(0, len(plain), _DEEPEST):
+            part = plain[start : start + _DEEPEST]
+            self.open += part.count(b"[") + part.count(b"{") - part.count(b"]") - part.count(b"}")
+            if self.open > _DEEPEST:
+                raise ValueError(f"more than {_DEEPEST} brackets inside each other")
+
+
 @dataclass(slots=True)
 class _Events:
     """What was gathered: start and end in us of kernels by kind, and counts."""
@@ -91,11 +116,14 @@ def _gather(stream: BufferedIOBase, progress: Progress | None, start: bytes = b"
         ijson.items_coro(device, "deviceProperties.item", use_float=True),
     ]
     done = told = 0
+    depth = _Depth()
     try:
         # read1: what is good of a broken archive comes out before the error does.
         while piece := start + stream.read1(_PIECE):
             start = b""
-            for reader in readers:
+            depth.check(piece)
+            # Kineto writes what it says of the run in front of the events.
+            for reader in readers if not events.categories else readers[:1]:
                 reader.send(piece)
             for event in inbox:
                 _take(event, events)
@@ -104,8 +132,7 @@ def _gather(stream: BufferedIOBase, progress: Progress | None, start: bytes = b"
             if progress is not None and done - told >= _PIECE:
                 progress(done)
                 told = done
-        for reader in readers:
-            reader.close()
+        readers[0].close()
     except (ijson.JSONError, OSError, EOFError, zlib.error, ValueError, OverflowError) as error:
         events.broken = str(error).split("\n", 1)[0][:120] or type(error).__name__
     for event in inbox:

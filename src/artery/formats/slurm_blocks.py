@@ -119,7 +119,7 @@ def _kinds(text: Text) -> set[str]:
         return {kind for one in topologies(text) for kind in KINDS if kind in one}
     names = {
         word.casefold()
-        for word in re.findall(r"(?mi)^\s*(Switch|Block|Ring)Name\s*=", text.content)
+        for word in re.findall(r"(?mi)^[ \t]*(Switch|Block|Ring)Name\s*=", text.content)
     }
     return {{"switch": "tree"}.get(name, name) for name in names}
 

@@ -53,13 +53,13 @@ def read_cabling(text: Text) -> Cabling:
 
 def is_yaml(text: Text) -> bool:
     """Whether it is the YAML form: a list of named topologies."""
-    return re.search(r"(?m)^\s*-?\s*topology\s*:", text.head) is not None
+    return re.search(r"(?m)^[ \t]*(?:-[ \t]*)?topology\s*:", text.head) is not None
 
 
 def is_topology(text: Text) -> bool:
     """Whether the text is one of the two."""
     return (
-        is_yaml(text) or re.search(r"(?mi)^\s*(Switch|Block|Ring)Name\s*=", text.head) is not None
+        is_yaml(text) or re.search(r"(?mi)^[ \t]*(Switch|Block|Ring)Name\s*=", text.head) is not None
     )
 
 
