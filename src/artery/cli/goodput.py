@@ -134,7 +134,7 @@ def command(
     \b
     Examples:
       artery goodput llama3-405b --on hgx-h100-roce:16384 --tokens 15T
-      artery goodput llama3-70b --on dgx-h100:1024 --save-time 30s --restart-time 10min
+      artery goodput llama3-70b --on dgx-h100:1024 --save-time 30s --interval 1h
       artery goodput gpt3-175b --on dgx-a100:1024 --node-failures-per-1000-days 4
 
     The plan is the best one, or the one given, as in artery plan. Failure rates are published
