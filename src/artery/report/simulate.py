@@ -17,7 +17,7 @@ from artery.report.words import Language
 _WORTH_SAYING = 0.02
 """Assumed: less than 2 % is within what the engines err."""
 
-TABLE_WIDTH = 100
+TABLE_WIDTH = 116
 """Cells that the table of links takes; it is never cut."""
 
 Words = Mapping[str, str]
@@ -198,7 +198,7 @@ def _links(answer: SimulateAnswer, word: Words) -> Table:
             units.show_percent(link.load),
             units.show_bytes(link.carried),
             str(link.crossers),
-            ", ".join(f"{one}->{other}" for one, other in link.pairs[:3]),
+            ", ".join(f"{one}->{other}" for one, other in link.pairs[:2]),
             "" if link.gain is None else f"{link.gain:.2f}x",
         )
     return table

@@ -15,7 +15,10 @@ from artery.simulator.simulate import Simulation
 Floats = NDArray[np.float64]
 
 MOST_REPLAYED = 1_000_000
-"""Events up to which a run is played again, some ten times, to see what relief gains."""
+"""Events, or links crossed by all paths, up to which a run is played again for single links."""
+
+MOST_AGAIN = 3_000_000
+"""The same for whole classes of links, of which there are few: half a second each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ def hottest(
     top = np.argpartition(-busy, many - 1)[:many]
     order = top[np.lexsort((top, -busy[top]))]
     ends = wires.edges()
+    tried = relieved if _size(simulation) <= MOST_REPLAYED else 0
+    usual = simulation.replay(wires.rate) if tried else 0.0
     found = []
     for rank, link in enumerate(order.tolist()):
         who = _crossers(simulation, link)
@@ -75,24 +80,29 @@ def hottest(
                 load=float(busy[link] / simulation.seconds) if simulation.seconds else 0.0,
                 crossers=len(who),
                 pairs=tuple((int(a), int(b)) for a, b in who[:pairs]),
-                gain=_gain(simulation, np.array([link])) if rank < relieved else None,
+                gain=_gain(simulation, usual, np.array([link])) if rank < tried else None,
             )
         )
     return tuple(found)
 
 
 def relief(simulation: Simulation) -> tuple[Relief, ...]:
-    """Return what doubling each class of link that carries anything would gain, best first."""
+    """Return what doubling each class of link that carries anything would gain, best first.
+
+    Nothing where playing it again would take long.
+    """
     wires = simulation.network
     used = np.unique(wires.kind[simulation.carried > 0]).tolist()
     kinds: dict[str, list[int]] = {}
     for kind in used:
         kinds.setdefault(wires.links[kind].name, []).append(kind)
-    gains = [
-        (name, _gain(simulation, np.flatnonzero(np.isin(wires.kind, alike))))
+    if _size(simulation) > MOST_AGAIN:
+        return ()
+    usual = simulation.replay(wires.rate)
+    found = [
+        Relief(name, _gain(simulation, usual, np.flatnonzero(np.isin(wires.kind, alike))))
         for name, alike in kinds.items()
     ]
-    found = [Relief(name, gain) for name, gain in gains if gain is not None]
     return tuple(sorted(found, key=lambda one: -one.gain))
 
 
@@ -101,14 +111,17 @@ def busy_seconds(simulation: Simulation) -> Floats:
     return np.asarray(simulation.carried / np.maximum(simulation.network.rate, 1))
 
 
-def _gain(simulation: Simulation, links: NDArray[np.int64]) -> float | None:
-    if simulation.events > MOST_REPLAYED:
-        return None
-    rate = simulation.network.rate
-    doubled = rate.copy()
-    doubled[links] *= 2
-    after = simulation.replay(doubled)
-    return simulation.replay(rate) / after if after > 0 else None
+def _size(simulation: Simulation) -> int:
+    """Return what playing again costs: events, or links crossed."""
+    return max(simulation.events, len(simulation.routed.link))
+
+
+def _gain(simulation: Simulation, usual: float, links: NDArray[np.int64]) -> float:
+    """Return how many times faster all is with some links doubled."""
+    rate = simulation.network.rate.copy()
+    rate[links] *= 2
+    after = simulation.replay(rate)
+    return usual / after if after > 0 else 1.0
 
 
 def _crossers(simulation: Simulation, link: int) -> NDArray[np.int64]:
