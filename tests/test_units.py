@@ -225,3 +225,10 @@ def test_a_marked_field_describes_itself() -> None:
     schema = TypeAdapter(Cable).json_schema()
     assert schema["properties"]["bandwidth"]["type"] == "string"
     assert schema["properties"]["bandwidth"]["examples"] == ["400 Gb/s"]
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "1e999", "1e-999"])
+def test_numbers_of_thousands_of_digits_are_refused_at_once(digits: str) -> None:
+    for read in (units.size, units.count, lambda text: parse(f"{text} GB", "B")):
+        with pytest.raises(InputError):
+            read(digits)

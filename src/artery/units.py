@@ -183,9 +183,10 @@ def size(text: str | int) -> int:
     is decimal. Raises :class:`InputError` for anything else, including less than one byte.
     """
     found = str(text).strip()
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([KMGTkmgt])(i?B)?|B)?", found, re.ASCII)
+    pattern = r"(\d+(?:\.\d+)?)\s*(?:([KMGTkmgt])(i?B)?|B)?"
+    match = re.fullmatch(pattern, found, re.ASCII) if len(found) <= _MOST_DIGITS else None
     if match is None:
-        raise _wrong_size(found, "must be bytes, or K, M, G, T (binary)")
+        raise _wrong_size(found[:_MOST_DIGITS], "must be bytes, or K, M, G, T (binary)")
     number, prefix, suffix = match.groups()
     base = 1000 if suffix == "B" else 1024
     power = "KMGT".index(prefix.upper()) + 1 if prefix else 0
@@ -203,7 +204,8 @@ def count(text: str | int) -> int:
     Raises :class:`InputError` if it is not a whole number, below 1 or above 10¹⁸.
     """
     found = str(text).strip()
-    match = re.fullmatch(rf"({_DIGITS}(?:\.\d+)?(?:e\d{{1,2}})?)\s*([kKMBGT]?)", found, re.ASCII)
+    pattern = rf"({_DIGITS}(?:\.\d+)?(?:e\d{{1,2}})?)\s*([kKMBGT]?)"
+    match = re.fullmatch(pattern, found, re.ASCII) if len(found) <= _MOST_DIGITS else None
     exact = Fraction(match[1]) * _COUNT_PREFIX[match[2]] if match else Fraction(0)
     if exact.denominator != 1 or not 1 <= exact <= _LARGEST["1"]:
         raise InputError(
@@ -217,6 +219,10 @@ def count(text: str | int) -> int:
 
 
 _LARGEST_SIZE: Final = 2**60
+_MOST_DIGITS: Final = 40
+"""Assumed: more digits are no quantity that anybody wrote."""
+_MOST_PLACES: Final = 308
+"""Powers of ten that a floating-point number has."""
 _COUNT_PREFIX: Final = {
     "": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12
 }  # fmt: skip
@@ -234,9 +240,14 @@ def _number_and_unit(text: str, unit: str, directed: bool) -> tuple[float, str]:
         return float(number), spelling
     from quantiphy import InvalidNumber, Quantity
 
-    # Quantiphy takes no prefix after an exponent, so "1e3 GB" is written out as "1000 GB".
+    # Quantiphy takes no prefix after an exponent, so "1e3 GB" is written out as "1000 GB"; its
+    # time grows with the square of the digits.
+    exact = Decimal(number)
+    if len(number) > _MOST_DIGITS or abs(exact.adjusted()) > _MOST_PLACES:
+        rule = f"must be a number of at most {_MOST_DIGITS} digits, below 1e{_MOST_PLACES}"
+        raise _problem(f'"{text[:_MOST_DIGITS]}"', rule, unit, directed)
     try:
-        quantity = Quantity(f"{Decimal(number):f} {spelling}", binary=True)
+        quantity = Quantity(f"{exact:f} {spelling}", binary=True)
     except InvalidNumber:
         return math.nan, spelling
     return float(quantity), str(quantity.units)
