@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -51,6 +52,7 @@ CALLS = [
     ["diagnose", "tests/fixtures/diagnose/ring-instead-of-nvls.log"],
     ["diagnose", "tests/fixtures/diagnose/wrong-results.log"],
     ["doctor"],
+    ["read", str(Path(__file__).parents[1] / "fixtures/nccl-tests/edited.log")],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import click
@@ -80,12 +81,10 @@ def command(
 
 def _progress() -> Callable[[int], None] | None:
     """Return what shows on a terminal how much of a large file was read; none without one."""
-    stream = click.get_text_stream("stderr")
-    if not stream.isatty():
+    if not sys.stderr.isatty():
         return None
 
     def show(done: int) -> None:
-        stream.write(f"\r{done / 2**20:,.0f} MiB\r")
-        stream.flush()
+        click.echo(f"\r{done / 2**20:,.0f} MiB\r", err=True, nl=False)
 
     return show

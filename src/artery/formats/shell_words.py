@@ -13,7 +13,8 @@ from typing import Final
 from artery.formats.numerals import whole
 
 _ASSIGNED: Final = re.compile(
-    r"""(?m)^[ \t]*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})=("[^"\n]{0,4000}"|'[^'\n]{0,4000}'"""
+    r"""(?m)^[ \t]*(?:export\s+|local\s+|readonly\s+)?"""
+    r"""([A-Za-z_]\w{0,60})=("[^"\n]{0,4000}"|'[^'\n]{0,4000}'"""
     r"""|\$\(\([^()\n]{0,80}\)\)|[^\s;#(]{0,4000})"""
 )
 _VARIABLE: Final = re.compile(r"\$\{(\w{1,60})(?::?[-=]([^{}$]{0,200}))?\}|\$(\w{1,60})")

@@ -59,7 +59,8 @@ def is_yaml(text: Text) -> bool:
 def is_topology(text: Text) -> bool:
     """Whether the text is one of the two."""
     return (
-        is_yaml(text) or re.search(r"(?mi)^[ \t]*(Switch|Block|Ring)Name\s*=", text.head) is not None
+        is_yaml(text)
+        or re.search(r"(?mi)^[ \t]*(Switch|Block|Ring)Name\s*=", text.head) is not None
     )
 
 
