@@ -10,7 +10,7 @@ from artery.answers.stops import STOPS, Figures
 @pytest.fixture(scope="module")
 def stops() -> dict[str, Figures]:
     quick = ("one-chip", "does-it-fit", "memory", "links", "wiring", "infiniband", "gpt3",
-             "failures", "energy")  # fmt: skip
+             "failures", "recovery", "energy")  # fmt: skip
     return {name: STOPS[name]() for name in quick}
 
 
@@ -70,6 +70,14 @@ def test_rates_of_infiniband_and_what_a_small_all_reduce_sees(stops: dict[str, F
 def test_a_few_failures_every_day(stops: dict[str, Figures]) -> None:
     """6.5 per 1,000 node-days on 1,250 nodes."""
     assert stops["failures"]["per_day"] == pytest.approx(8.125)
+
+
+def test_llama_3_recovers_often_enough(stops: dict[str, Figures]) -> None:
+    """419 interruptions in 54 days and over 90 % of the time (arXiv 2407.21783, section 3.3.4)."""
+    found = stops["recovery"]
+    assert found["between"] == pytest.approx(54 * 86400 / 419, rel=0.005)
+    assert 0.90 < found["ettr"] < 1.0
+    assert found["five"] == pytest.approx(1e-5 * found["between"], rel=1e-4)
 
 
 def test_power_of_ten_thousand_chips(stops: dict[str, Figures]) -> None:

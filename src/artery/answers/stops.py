@@ -11,6 +11,7 @@ from math import ceil
 from typing import Final
 
 from artery.answers.expect import expect
+from artery.answers.goodput import goodput
 from artery.answers.plan import plan
 from artery.answers.pseudo_code import average, pseudo_code
 from artery.answers.result import PlanAnswer
@@ -265,6 +266,18 @@ def failures() -> Figures:
     }
 
 
+def recovery() -> Figures:
+    """What failures leave of Llama 3's run, at its own rate of failures."""
+    answer = goodput("llama3-405b", "hgx-h100-roce:16384", rate="llama-3")
+    return {
+        "between": answer.mtbf.value,
+        "interval": answer.intervals.best,
+        "restart": answer.restart,
+        "ettr": answer.ettr.value,
+        "five": answer.availability.five_nines_restart,
+    }
+
+
 def energy() -> Figures:
     """What ten thousand chips draw, and the network's share of it."""
     h100 = system(f"dgx-h100:{TEN_THOUSAND}")
@@ -347,6 +360,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "infiniband": infiniband,
     "gpt3": gpt3,
     "failures": failures,
+    "recovery": recovery,
     "energy": energy,
     "ten-trillion": ten_trillion,
 }
