@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,12 @@ def test_every_cause_is_documented_whole(cause: Cause) -> None:
         assert rule.odds > 0
         if rule.says is not None:
             re.compile(rule.says)
+
+
+def test_the_page_lists_every_cause_with_what_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "diagnose.md").read_text("utf-8")
+    for cause in causes():
+        assert f"| `{cause.key}` | {cause.en} |" in page
 
 
 def test_names_are_unique() -> None:
