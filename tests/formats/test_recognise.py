@@ -23,6 +23,13 @@ LINE_BY_LINE = [
     "nccl-debug/two-nodes.log",
     "osu/full.txt",
     "imb/two-blocks.txt",
+    "ibstat/ibstat.txt",
+    "slurm-sinfo/default.txt",
+    "slurm-scontrol/node.txt",
+    "slurm-sacct/gpu.txt",
+    "slurm-sacct/columns.txt",
+    "megatron-args/printed.txt",
+    "megatron-log/steps.log",
 ]
 
 

@@ -52,10 +52,12 @@ def _rows(text: Text, index: int, header: str) -> Iterator[tuple[int, Row]]:
             if cells[0] and len(cells) > 1:
                 yield number, dict(zip(names, (cell.strip() for cell in cells), strict=False))
         return
-    spans = _spans(text.lines[index], text.lines[index + 1] if index + 1 < len(text.lines) else "")
+    two = [bare(line) for line in text.lines[index : index + 2]]
+    spans = _spans(two[0], two[1] if len(two) > 1 else "")
     for number, raw in below:
-        if raw.strip() and not _DASHES.match(raw):
-            yield number, {name: raw[start:end].strip() for name, start, end in spans}
+        line = bare(raw)
+        if line.strip() and not _DASHES.match(line):
+            yield number, {name: line[start:end].strip() for name, start, end in spans}
 
 
 def _spans(header: str, dashes: str) -> list[tuple[str, int, int]]:

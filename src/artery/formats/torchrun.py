@@ -22,12 +22,14 @@ _AGENT: Final = re.compile(r"torch[/.]distributed[/.](?:elastic|run|launcher|age
 _FAILED: Final = re.compile(
     r"failed \(exitcode: (-?\d{1,5})\) local_rank: (\d{1,5}) \(pid: (\d{1,9})\)"
 )
-_SECTION: Final = re.compile(r"\s*(Root Cause|Failures:)")
-_ENTRY: Final = re.compile(r"\s*(time|host|rank|exitcode|error_file|traceback)\s*:\s*(.{0,400})$")
+_SECTION: Final = re.compile(r"(?<!\S)(Root Cause \(|Failures:)")
+_ENTRY: Final = re.compile(
+    r"(?<!\S)(time|host|rank|exitcode|error_file|traceback)\s*:\s*(.{0,400})$"
+)
 _RANK: Final = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
 _CODE: Final = re.compile(r"(-?\d{1,5}) \(pid: (\d{1,9})\)")
 _SAID: Final = re.compile(
-    r"\s*\[(?:default|rank)?(\d{1,7})\]:\s?([\w.]{1,120}(?:Error|Exception|Interrupt|Exit)\b.{0,600})"
+    r"(?<!\S)\[(?:default|rank)(\d{1,7})\]:\s?([\w.]{1,120}(?:Error|Exception|Interrupt|Exit)\b.{0,600})"
 )
 _WORLD: Final = re.compile(r"\brank (\d{1,7})/(\d{1,7})\b")
 _TIMEOUT: Final = re.compile(r"[Tt]im(?:ed|eout)\b.{0,60}?(\d{1,9})\s?ms|Timeout\(ms\)=(\d{1,9})")
@@ -88,7 +90,7 @@ def _said(text: Text) -> tuple[list[dict[str, Any]], set[int]]:
     found: list[dict[str, Any]] = []
     used: set[int] = set()
     for count, line in enumerate(text.lines, 1):
-        one = _SAID.match(line)
+        one = _SAID.search(line)
         if one is not None:
             words = one[2].strip()
             timeout = _TIMEOUT.search(words)
@@ -121,16 +123,16 @@ def _blocks(text: Text) -> tuple[list[dict[str, Any]], set[int]]:
     used: set[int] = set()
     section = ""
     for count, line in enumerate(text.lines, 1):
-        head = _SECTION.match(line)
+        head = _SECTION.search(line)
         if head is not None:
             section = head[1]
             used.add(count)
-        entry = _ENTRY.match(line)
+        entry = _ENTRY.search(line)
         if entry is None or not section:
             continue
         used.add(count)
         if entry[1] == "time":
-            found.append({"root": section == "Root Cause", "time": entry[2].strip()})
+            found.append({"root": section == "Root Cause (", "time": entry[2].strip()})
         if not found:
             continue
         if entry[1] == "rank" and (rank := _RANK.search(entry[2])):
