@@ -10,7 +10,7 @@ from artery.core.pricing import Collective
 from artery.errors import InputError
 from artery.simulator.groups import Shared, distinct, domain, groups, laid
 from artery.simulator.loads import hottest
-from artery.simulator.scenario import Scenario
+from artery.simulator.scenario import EngineName, Scenario
 from artery.simulator.simulate import Simulation, simulate
 
 H100 = system("dgx-h100:64", ())
@@ -18,6 +18,7 @@ CARD = 50e9 * 0.96
 """B/s of one ConnectX-7 at 400 Gb/s, at the share of it that the catalog's link class reaches."""
 
 SIZE = 2**30
+ENGINES: tuple[EngineName, ...] = ("coupled", "messages")
 
 
 def played(shared: Shared, ranks: int, stride: int) -> Simulation:
@@ -82,6 +83,22 @@ def test_a_ring_through_uneven_nodes_passes_each_of_them_once() -> None:
     assert sorted(ring.chips.tolist()) == sorted(row[0].tolist())
     nodes = ring.chips // 8
     assert np.count_nonzero(nodes != np.roll(nodes, 1)) == 3
+
+
+@pytest.mark.parametrize("order", [np.arange(64), np.random.default_rng(0).permutation(64)])
+@pytest.mark.parametrize(
+    ("collective", "algorithm"), [("all_gather", "ring"), ("alltoall", "grouped")]
+)
+def test_groups_as_variables_take_as_long_as_their_messages(
+    collective: Collective, algorithm: str, order: np.ndarray
+) -> None:
+    """Another engine, which plays every message, on packed and on shuffled ranks."""
+    jobs = laid(H100, Shared(collective, algorithm, 2**24), groups(order, 8, 8))
+    both = [
+        simulate(H100, jobs, Scenario(engine=engine, routing="static")).seconds
+        for engine in ENGINES
+    ]
+    assert both[0] == pytest.approx(both[1], rel=0.01)
 
 
 def test_two_jobs_interleaved_on_the_same_leaves_slow_each_other_where_hashes_collide() -> None:
