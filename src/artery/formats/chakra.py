@@ -11,8 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from artery.errors import InputError, Problem
 from artery.formats.protobuf import BrokenMessageError, Value, fields, text_of, varint
@@ -76,7 +77,7 @@ def _read(text: Text) -> Reading:
     return _stream(text.path, None)
 
 
-def _messages(stream: BinaryIO, totals: _Totals) -> Iterator[bytes]:
+def _messages(stream: BufferedIOBase, totals: _Totals) -> Iterator[bytes]:
     """Yield the messages; what breaks off is noted in ``totals``."""
     left = b""
     while True:
@@ -108,7 +109,7 @@ def _messages(stream: BinaryIO, totals: _Totals) -> Iterator[bytes]:
         left = left[position:]
 
 
-def _collect(stream: BinaryIO, totals: _Totals) -> None:
+def _collect(stream: BufferedIOBase, totals: _Totals) -> None:
     for index, message in enumerate(_messages(stream, totals)):
         try:
             if index == 0:
