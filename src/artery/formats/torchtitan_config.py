@@ -15,7 +15,9 @@ from artery.formats.numerals import whole
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 
-_SECTION: Final = re.compile(r"(?m)^[ \t]*\[(job|model|training|parallelism|activation_checkpoint)\]")
+_SECTION: Final = re.compile(
+    r"(?m)^[ \t]*\[(job|model|training|parallelism|activation_checkpoint)\]"
+)
 _LARGEST: Final = 2**20
 """Assumed: characters of a configuration; real ones have some kilobytes."""
 
