@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from artery.errors import InputError
+from artery.formats.facts import CONDITIONS, FACTS, QUANTITIES
 from artery.formats.recognise import recognise
 from artery.formats.shell_words import options, variables
 from artery.formats.text import Text
+from tests.conftest import ROOT
 from tests.formats.readings import fields, reading, warned
 
 
@@ -159,3 +163,14 @@ def test_facts_with_slips_are_all_reported() -> None:
     }  # fmt: skip
     assert "chip" in found["hardware.chips"].fix
     assert "direction" in found["hardware.nic_rate"].rule
+
+
+def test_the_page_on_facts_names_every_key_and_its_example_is_read() -> None:
+    page = (ROOT / "docs" / "facts.md").read_text("utf-8")
+    keys = {key for section in FACTS.values() for key in section} | {*QUANTITIES, *CONDITIONS}
+    assert set(re.findall(r"`(\w+)`", page.split("| section | keys |")[1])) - {
+        "hardware", "software", "workload", "measured",
+    } == keys  # fmt: skip
+    example = page.split("```yaml\n")[1].split("```")[0]
+    said = recognise(Text("facts.yaml", example))[0].read(Text("facts.yaml", example)).fields
+    assert said["missing_facts"] == []

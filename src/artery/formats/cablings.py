@@ -1,10 +1,10 @@
-"""Cablings from whatever file describes one: ``ibnetdiscover``, a cable plan, Slurm's topology."""
+"""Cablings from whatever file describes one: ``ibnetdiscover``, LLDP, a plan, Slurm's topology."""
 
 from __future__ import annotations
 
 from artery.core.cabling import Cabling
 from artery.errors import InputError, Problem
-from artery.formats import cable_plan, ibnetdiscover, slurm_topology
+from artery.formats import cable_plan, ibnetdiscover, ibsim_net, lldp, slurm_topology
 from artery.formats.text import read_text
 
 
@@ -16,6 +16,10 @@ def read_cabling(path: str) -> Cabling:
     text = read_text(path)
     if ibnetdiscover.is_ibnetdiscover(text):
         return ibnetdiscover.read_cabling(text)
+    if ibsim_net.is_ibsim_net(text):
+        return ibsim_net.read_cabling(text)
+    if lldp.is_lldp(text):
+        return lldp.read_cabling(text)
     if slurm_topology.is_topology(text):
         return slurm_topology.read_cabling(text)
     if cable_plan.is_cable_plan(text):

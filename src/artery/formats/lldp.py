@@ -28,10 +28,13 @@ HERE: Final = "this device"
 """The device that was asked; ``lldpctl`` does not say its name."""
 
 
+def is_lldp(text: Text) -> bool:
+    """Whether the text lists neighbours, as JSON or as SONiC's table."""
+    return bool((_LLDP if looks_like_json(text) else _TABLE).search(text.head))
+
+
 def _recognise(text: Text) -> float:
-    if looks_like_json(text):
-        return 0.95 if _LLDP.search(text.head) else 0.0
-    return 0.95 if _TABLE.search(text.head) else 0.0
+    return 0.95 if is_lldp(text) else 0.0
 
 
 def read_cabling(text: Text) -> Cabling:
