@@ -78,7 +78,7 @@ def _question(request: Request) -> Question:
     from artery.answers import simulate_asked as read
     from artery.answers.libraries import library_of
     from artery.answers.simulate_played import Question, beside
-    from artery.catalog.systems import system as system_of
+    from artery.answers.systems import system_of
     from artery.cluster.routing import network
     from artery.simulator.scenario import Scenario, protocol
 
