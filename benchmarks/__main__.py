@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artery.native import core
-from benchmarks import messages, sharing, space, start
+from benchmarks import messages, network, sharing, space, start
 
 
 def main() -> None:
@@ -26,6 +26,10 @@ def main() -> None:
         print(f"  {shared.name}: {shared.seconds:.2f} s, {shared.memory / 1e6:.0f} MB")
         print(f"    {shared.detail}")
         print(f"    as long as {shared.gathers / 1e6:,.0f} million entries of a random gather")
+    for cost in network.measure() if compiled else ():
+        print(f"  {cost.name}, whole: {cost.seconds:.2f} s, {cost.memory / 1e6:.0f} MB")
+        print(f"    {cost.detail}")
+        print(f"    as long as {cost.gathers / 1e6:,.0f} million entries of a random gather")
     print("Start of a fresh process, against one that does nothing")
     for one in start.measure():
         print(f"  {one.ratio:5.1f} x  {one.seconds:.2f} s  {one.command}")

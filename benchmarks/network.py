@@ -62,6 +62,11 @@ class Cost:
     gather: float
     detail: str
 
+    @property
+    def gathers(self) -> float:
+        """Entries of the gather that take as long."""
+        return self.seconds / self.gather * 1e9
+
 
 def measure_one(case: Case) -> Cost:
     """Return what one case costs."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from artery.answers.goodput import goodput
     from artery.answers.plan import plan
     from artery.answers.scale import scale
+    from artery.answers.simulate import simulate
     from artery.answers.tour import tour
     from artery.errors import (
         ArteryError,
@@ -47,6 +48,7 @@ __all__ = [
     "goodput",
     "plan",
     "scale",
+    "simulate",
     "tour",
 ]
 
@@ -64,6 +66,7 @@ _HOMES: Final = {
     "goodput": "artery.answers.goodput",
     "plan": "artery.answers.plan",
     "scale": "artery.answers.scale",
+    "simulate": "artery.answers.simulate",
     "tour": "artery.answers.tour",
 }
 """Where each public name lives; the block above tells type checkers the same."""
