@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
+from string import Formatter
 
 import pytest
 
@@ -33,6 +34,9 @@ def told(network: Network, language: Language = "en") -> str:
 def test_the_words_of_both_languages_have_the_same_keys_and_fields() -> None:
     english, chinese = CONTENTION_WORDS["en"], CONTENTION_WORDS["zh"]
     assert english.keys() == chinese.keys()
+    for key, text in english.items():
+        fields = {field for _, field, _, _ in Formatter().parse(text) if field}
+        assert fields == {field for _, field, _, _ in Formatter().parse(chinese[key]) if field}
 
 
 def test_it_says_how_far_off_who_is_slow_and_on_which_link() -> None:
@@ -45,6 +49,12 @@ def test_it_says_how_far_off_who_is_slow_and_on_which_link() -> None:
     assert "leaf 3 -> spine 5" in said
     assert "4 groups of data parallel, 1 group of pipeline send/recv" in said
     assert "within" not in said
+
+
+def test_one_group_is_one_group() -> None:
+    assert "in one group of 16: 300 ms" in told(
+        replace(WHOLE, exchanges=(replace(SLOW, groups=1),))
+    )
 
 
 def test_where_the_closed_form_is_right_one_line_says_so() -> None:

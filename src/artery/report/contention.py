@@ -54,8 +54,9 @@ def _exchange(exchange: Exchange, language: Language) -> Iterator[str]:
         kind=words[exchange.kind],
         collective=exchange.collective,
         size=show_bytes(exchange.size),
-        groups=f"{exchange.groups:,}",
-        ranks=f"{exchange.ranks:,}",
+        groups=words["one_group" if exchange.groups == 1 else "groups"].format(
+            groups=f"{exchange.groups:,}", ranks=f"{exchange.ranks:,}"
+        ),
         seconds=show_time(exchange.seconds),
         closed=show_time(exchange.closed),
         off=_signed(exchange.off),

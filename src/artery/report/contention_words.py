@@ -12,8 +12,9 @@ _EN = {
     "played": "all groups at once, paths by {routing}: step {step}, closed form {closed} ({off})",
     "beside": "while gradients are reduced, on the network too: {kinds} of one backward pass",
     "close": "every collective is within {share} of the closed form",
-    "off": "{kind}, {collective} of {size} in {groups} groups of {ranks}: {seconds}, "
-    "closed form {closed} ({off})",
+    "off": "{kind}, {collective} of {size} in {groups}: {seconds}, closed form {closed} ({off})",
+    "groups": "{groups} groups of {ranks}",
+    "one_group": "one group of {ranks}",
     "alone": "{seconds} without the traffic beside it",
     "slowest": "slowest is group {group}, ranks {members}; the middle one takes {median}",
     "link": "most wanted link: {link}, sending {load} of the time, crossed by {crossing}",
@@ -36,19 +37,20 @@ _EN = {
 
 _ZH = {
     "label": "网络",
-    "played": "所有组同时进行,路径按{routing}:一步 {step},闭式 {closed}({off})",
+    "played": "所有组同时进行，路径按{routing}：一步 {step}，闭式 {closed}（{off}）",
     "beside": "梯度归约时网络上还有一次反向传播的{kinds}",
     "close": "每个集合通信与闭式相差不超过 {share}",
-    "off": "{kind},{groups} 个 {ranks} 个 rank 的组各做 {size} 的 {collective}:{seconds},"
-    "闭式 {closed}({off})",
+    "off": "{kind}，{size} 的 {collective}，{groups}：{seconds}，闭式 {closed}（{off}）",
+    "groups": "共 {groups} 组，每组 {ranks} 个 rank",
+    "one_group": "一组 {ranks} 个 rank",
     "alone": "旁边没有其他流量时为 {seconds}",
-    "slowest": "最慢的是第 {group} 组,rank {members};居中的组用 {median}",
-    "link": "争用最多的链路:{link},{load} 的时间在发送,经过的有{crossing}",
+    "slowest": "最慢的是第 {group} 组，rank {members}；居中的组用 {median}",
+    "link": "争用最多的链路：{link}，{load} 的时间在发送，经过的有{crossing}",
     "crossing": "{kind} {count} 组",
     "crossing_one": "{kind} 1 组",
-    "unplayed": "{kind},{collective}:此处不能模拟,仍用闭式",
-    "ecmp": "哈希,每对 {ways} 条",
-    "static": "目的地(d-mod-k)",
+    "unplayed": "{kind}，{collective}：此处不能模拟，仍用闭式",
+    "ecmp": "哈希，每对 {ways} 条",
+    "static": "目的地（d-mod-k）",
     "spray": "逐包喷洒",
     "adaptive": "负载",
     "tp": "张量并行",
@@ -58,7 +60,7 @@ _ZH = {
     "dp": "数据并行",
     "other": "共享嵌入",
     "and": "、",
-    "more": "{first} ...(共 {count} 个)",
+    "more": "{first} ...（共 {count} 个）",
 }
 
 CONTENTION_WORDS: Mapping[Language, Mapping[str, str]] = MappingProxyType(
