@@ -8,6 +8,7 @@ from artery.catalog.systems import described
 from artery.errors import InputError
 from artery.formats.nvidia_smi_topo import FORMAT
 from artery.formats.text import Text, clean
+from artery.node.cube_mesh import LINKS
 from tests.formats.readings import fields, reading, warned
 
 
@@ -99,6 +100,28 @@ def test_uneven_links_are_drawn() -> None:
     assert table["node"]["kind"] == "graph"
     assert sum(cable["link"] == "nvlink2" for cable in table["node"]["cables"]) == 4
     assert described(table, "t").chips == 4
+
+
+def test_a_hybrid_cube_mesh_is_known() -> None:
+    """The wiring of DGX-1V, its chips numbered backwards: six rings of 25 GB/s over all eight."""
+    wired = {(7 - b, 7 - a): count for (a, b), count in LINKS.items()}
+    rows = [
+        "\t".join(
+            [f"GPU{a}"]
+            + [
+                "X" if a == b else f"NV{wired[pair]}" if pair in wired else "SYS"
+                for b in range(8)
+                for pair in [(min(a, b), max(a, b))]
+            ]
+        )
+        for a in range(8)
+    ]
+    header = "\t" + "\t".join(f"GPU{a}" for a in range(8))
+    found = FORMAT.read(Text("t", "\n".join([header, *rows])))
+    assert found.table is not None
+    system = described(found.table("v100"), "t")
+    assert system.tiers[0].kind == "cube-mesh"
+    assert system.tiers[0].ring[8] == pytest.approx(150e9)
 
 
 def test_one_gpu_says_nothing_of_links() -> None:

@@ -110,7 +110,22 @@ def _node(node: Node, chip: str) -> dict[str, Any]:
                     "reduction": added, "host": host}  # fmt: skip
         kind = "nvlink-pairs" if node.gpus == 2 else "full-mesh"
         return {"kind": kind, "chips": node.gpus, "link": name, "bandwidth": rate, "host": host}
+    if name == "nvlink2" and _is_cube_mesh(node):
+        host.setdefault("socket_bandwidth", BETWEEN_SOCKETS)
+        return {"kind": "cube-mesh", "chips": node.gpus, "link": name, "host": host}
     return {"kind": "graph", "chips": node.gpus, "cables": _cables(node, name, one, host)}
+
+
+def _is_cube_mesh(node: Node) -> bool:
+    """Whether every one of eight chips has two pairs of one link and two of two, as on DGX-1.
+
+    Boards number the chips differently; the wiring of a whole node is the same.
+    """
+    of: dict[int, list[int]] = {}
+    for pair, count in node.links.items():
+        for gpu in pair:
+            of.setdefault(gpu, []).append(count)
+    return len(of) == 8 and all(sorted(counts) == [1, 1, 2, 2] for counts in of.values())
 
 
 def _class(node: Node, chip: str) -> tuple[str, int]:
