@@ -53,7 +53,7 @@ def test_ports_in_blocks() -> None:
 def test_ports_in_lines() -> None:
     found = reading("iblinkinfo/lines.txt")
     assert [one["rate_bytes_per_s"] for one in found.fields["links"]] == [12.5e9, 12.5e9 / 4]
-    assert warned(found, "1 links run on fewer than 4 lanes, first elm-2 mlx5_0[1]")
+    assert warned(found, "fewer than 4 lanes (1 links): elm-2 mlx5_0[1] first")
 
 
 def test_ports_of_a_host() -> None:

@@ -12,6 +12,7 @@ from artery.cluster.uplinks import spines
 from artery.core.cabling import Cabling, End
 from artery.core.finding import Finding
 from artery.formats.reading import Ignored, Reading
+from artery.formats.wording import counted
 from artery.units import show_line_rate
 
 SDR_4X: Final = 1.25e9
@@ -92,14 +93,14 @@ def _host_ends(network: Network) -> Iterator[End]:
 
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     tiers = ", ".join(f"{one['switches']} in tier {one['tier']}" for one in fields["tiers"])
-    yield f"{fields['hosts']} hosts on {fields['switches']} switches" + (
+    yield f"{counted(fields['hosts'], 'host')} on {fields['switches']} switches" + (
         f" ({tiers})" * bool(tiers)
     )
     rates = ", ".join(
         f"{one['cables']} of {show_line_rate(one['rate_bytes_per_s'])}"
         for one in fields["link_rates"]
     )
-    yield f"{fields['cables']} cables" + (f": {rates}" if rates else "")
+    yield counted(fields["cables"], "cable") + (f": {rates}" if rates else "")
     if fields["uplinks"]:
         yield f"{fields['uplinks']} links between tiers, {fields['uplinks_expected']} by design"
     if len(fields["islands"]) > 1:

@@ -37,7 +37,7 @@ from artery.formats.numerals import number
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 from artery.formats.yaml_text import yaml_documents
-from artery.units import parse, show_rate, size
+from artery.units import parse, show_bytes, show_line_rate, show_rate, size
 
 SECTIONS: Final = ("hardware", "software", "workload", "measured")
 
@@ -237,21 +237,26 @@ def _missing(facts: Mapping[str, Value], rows: list[dict[str, Value]]) -> Iterat
 
 def _summary(fields: Mapping[str, Any]) -> Iterator[str]:
     facts = fields["facts"]
-    if facts:
+    first = list(facts.items())[:8]
+    if first:
         yield "facts: " + ", ".join(
             f"{key} {_shown(value)}" for key, value in list(facts.items())[:8]
         )
     for curve in fields["curves"][:2]:
         last = curve["points"][-1]
         yield (
-            f"{curve['collective'] or 'a collective'} of {last['size_bytes']:.0f} B: busbw "
+            f"{curve['collective'] or 'a collective'} of {show_bytes(last['size_bytes'])}: busbw "
             f"{show_rate(last['busbw_bytes_per_s'])}"
         )
     for name, said in fields["words"].items():
         yield f"{name}: {said.strip()[:100]}"
 
 
-def _shown(value: Value) -> str:
+def _shown(key: str, value: Value) -> str:
+    if isinstance(value, float) and key in {"size", "memory_per_gpu"}:
+        return show_bytes(value)
+    if isinstance(value, float) and key == "nic_rate":
+        return show_line_rate(value)
     return f"{value:g}" if isinstance(value, float) and not isinstance(value, bool) else str(value)
 
 

@@ -19,6 +19,7 @@ from artery.formats.numerals import number
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
+from artery.formats.wording import counted
 from artery.units import show_line_rate
 
 _HEAD = re.compile(r"\s*(Switch|CA|HCA|Router):\s+(?:0x[0-9a-fA-F]{1,16}\s+)?(.{0,200}?):?\s*$")
@@ -150,7 +151,10 @@ def _fields(ports: list[Port]) -> dict[str, Any]:
 
 
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
-    yield f"{fields['ports']} ports of {len(fields['devices'])} devices, all InfiniBand"
+    yield (
+        f"{counted(fields['ports'], 'port')} of {counted(len(fields['devices']), 'device')}, "
+        "all InfiniBand"
+    )
     if fields["speeds"]:
         yield "links: " + ", ".join(f"{count} x {name}" for name, count in fields["speeds"].items())
     if fields["aggregation_nodes"]:
@@ -162,15 +166,15 @@ def _warnings(ports: list[Port], fields: dict[str, Any]) -> Iterator[str]:
     down = [one for one in ports if one.unlinked]
     if down:
         told = ", ".join(f"{one.name}[{one.number}]" for one in down[:3])
-        yield f"{len(down)} ports have no link (polling or disabled), first {told}"
+        yield f"without a link, polling or disabled ({len(down)} ports): {told} first"
     slow = [one for one in ports if one.lanes and one.lanes < 4 and one.peer]
     if slow:
-        yield f"{len(slow)} links run on fewer than 4 lanes, first {slow[0].name}[{slow[0].number}]"
+        yield f"on fewer than 4 lanes ({len(slow)} links): {slow[0].name}[{slow[0].number}] first"
     waiting = fields["states"].get("Initialize", 0)
     if waiting:
-        yield f"{waiting} ports are in state Initialize: no subnet manager has set them up"
+        yield f"in state Initialize, not set up by a subnet manager: {counted(waiting, 'port')}"
     if fields["hints"]:
-        yield f"{fields['hints']} ports say that they could be wider or faster"
+        yield f"could be wider or faster, as iblinkinfo says: {counted(fields['hints'], 'port')}"
     yield from _slower_than_switch(ports)
 
 

@@ -12,6 +12,7 @@ from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
+from artery.formats.wording import counted
 from artery.units import show_line_rate
 
 _CARD = re.compile(r"\s*CA '([^']{1,64})'")
@@ -102,7 +103,7 @@ def _port(row: Row) -> Row:
 
 def _summary(fields: Row) -> Iterator[str]:
     yield (
-        f"{len(fields['ports'])} ports on {len(fields['devices'])} cards, "
+        f"{counted(len(fields['ports']), 'port')} on {counted(len(fields['devices']), 'card')}, "
         f"{fields['active_ports']} of them active"
     )
     for one in fields["ports"][:4]:
