@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from artery.answers.explain import explain
     from artery.answers.goodput import goodput
     from artery.answers.plan import plan
+    from artery.answers.read import read
     from artery.answers.scale import scale
     from artery.answers.simulate import simulate
     from artery.answers.tour import tour
@@ -47,6 +48,7 @@ __all__ = [
     "explain",
     "goodput",
     "plan",
+    "read",
     "scale",
     "simulate",
     "tour",
@@ -65,6 +67,7 @@ _HOMES: Final = {
     "explain": "artery.answers.explain",
     "goodput": "artery.answers.goodput",
     "plan": "artery.answers.plan",
+    "read": "artery.answers.read",
     "scale": "artery.answers.scale",
     "simulate": "artery.answers.simulate",
     "tour": "artery.answers.tour",

@@ -28,7 +28,8 @@ _ROOT: Final = re.compile(r"<graphs[\s>]")
 
 
 def _recognise(text: Text) -> float:
-    return 0.97 if _ROOT.search(text.head) else 0.0
+    begins = text.head.lstrip().startswith("<")
+    return 0.97 if begins and _ROOT.search(text.head) else 0.0
 
 
 def _read(text: Text) -> Reading:

@@ -69,7 +69,7 @@ def _recognise(text: Text) -> float:
         return 0.95
     if is_csv(text):
         return 0.9
-    if "Avg bus bandwidth" in text.content or "# nccl-tests version" in head:
+    if _AVERAGE.search(text.content) or _VERSION.search(head):
         return 0.95
     lines = text.lines[:5000]
     if any(header_of(line) for line in lines if "busbw" in line):

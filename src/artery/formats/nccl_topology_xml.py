@@ -70,7 +70,8 @@ class _Found:
 
 
 def _recognise(text: Text) -> float:
-    return 0.97 if _SYSTEM.search(text.head) and "<cpu" in text.head else 0.0
+    begins = text.head.lstrip().startswith("<")
+    return 0.97 if begins and _SYSTEM.search(text.head) and "<cpu" in text.head else 0.0
 
 
 def _read(text: Text) -> Reading:
