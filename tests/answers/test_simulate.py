@@ -129,6 +129,8 @@ def test_one_rank_costs_nothing() -> None:
         ({"engine": "coupled", "algorithm": "halving_doubling"}, "pipelined"),
         ({"algorithm": "nvls_tree", "on": "dgx-a100:16"}, "NVSwitches"),
         ({"algorithm": "hierarchial"}, "hierarchical"),
+        ({"algorithm": "grouped"}, "does not do all_reduce"),
+        ({"algorithm": "best", "fail_links": "100%"}, "no way"),
         ({"size": "lots"}, "lots"),
         ({"fail_at": "soon"}, "soon"),
         ({"linsk": 3}, "links"),

@@ -62,11 +62,15 @@ def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
 
     if asked == "auto":
         return chosen(question)
-    known = algorithms(question.collective)
-    letters = {_letters(name): name for name in known}
-    if _letters(asked) not in letters:
-        raise UnknownNameError("algorithm", asked, ("auto", "best", *known))
-    return letters[_letters(asked)], False
+    able = algorithms(question.collective)
+    letters = {_letters(name): name for name in algorithms()}
+    name = letters.get(_letters(asked))
+    if name is None:
+        raise UnknownNameError("algorithm", asked, ("auto", "best", *able))
+    if name not in able:
+        listed = ", ".join(able)
+        raise UsageError(f"{name} does not do {question.collective}; use auto, best or {listed}")
+    return name, False
 
 
 def _letters(name: str) -> str:

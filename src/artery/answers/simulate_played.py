@@ -168,7 +168,8 @@ def fastest(question: Question) -> tuple[Outcome, tuple[Tried, ...]]:
         if best is None or outcome.seconds < best.seconds:
             best = outcome
     if best is None:
-        raise UsageError(f"no algorithm of {question.collective} can be played here")
+        found = "; ".join(dict.fromkeys(one.reason for one in tried))
+        raise UsageError(f"no algorithm of {question.collective} can be played here: {found}")
     order = sorted(tried, key=lambda one: (one.seconds is None, one.seconds or 0.0))
     return best, tuple(order)
 

@@ -27,8 +27,8 @@ SLICE: Final = 1 << 20
 MOST: Final = 32
 
 
-def algorithms(collective: Collective) -> tuple[str, ...]:
-    """Return the algorithms that can be played for ``collective``."""
+def algorithms(collective: Collective | None = None) -> tuple[str, ...]:
+    """Return the algorithms that can be played, all or those that do ``collective``."""
     return tuple(name for name in names(collective) if name != "collnet")
 
 
