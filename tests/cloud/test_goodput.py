@@ -133,3 +133,24 @@ def test_replicas_never_do_worse_than_nothing() -> None:
 def test_availability_is_the_chance_that_no_failure_was_within_the_restart() -> None:
     assert availability(6000.0, 600.0) == pytest.approx(exp(-0.1))
     assert availability(float("inf"), 600.0) == 1.0
+
+
+@given(
+    mtbf=st.floats(900.0, 1e6),
+    save=st.floats(0.1, 60.0),
+    restart=st.floats(10.0, 1200.0),
+    tiers=st.sampled_from([(STORE,), (MEMORY, STORE)]),
+)
+def test_fewer_failures_shorter_saves_and_restarts_never_hurt(
+    mtbf: float, save: float, restart: float, tiers: tuple[Tier, ...]
+) -> None:
+    store = replace(STORE, save=save, persist=save)
+    one = replace(
+        job(30.0, restart, node=0.9 / mtbf, domain=0.1 / mtbf), tiers=(*tiers[:-1], store)
+    )
+    now = best(one).productive
+    assert best(replace(one, failures=scaled(one.failures, 0.5))).productive >= now
+    shorter = replace(one.parts[0], value=restart / 2)
+    assert best(replace(one, parts=(shorter,))).productive >= now
+    quicker = replace(store, save=save / 2, persist=save / 2)
+    assert best(replace(one, tiers=(*one.tiers[:-1], quicker))).productive >= now - 1e-6

@@ -125,8 +125,8 @@ def _case(answer: PlanAnswer, told: Circumstances) -> _Case:
     known = tiers(system, state, store=told.store_bandwidth, blocking=told.blocking_save)
     if system.nodes == 1:
         del known["memory"]
-    near = told.tiers[0] if told.tiers[0] in known else "shared"
     if told.save_time is not None:
+        near = told.tiers[0]
         known[near] = replace(
             known[near],
             save=told.save_time,

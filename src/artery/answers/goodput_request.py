@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from types import NoneType
 from typing import Any, Final
@@ -50,15 +50,15 @@ class Circumstances:
     @property
     def rates(self) -> Rates:
         """The failure rates to use, with the range of those published unless one is given."""
-        apart = {
-            "user_faults": self.user_faults_per_day,
-            "slow_nodes": self.slow_nodes_per_1000_days,
-            "flaps": self.link_flaps_per_1000_days,
-        }
-        given = self.node_failures_per_1000_days
+        given, known = self.node_failures_per_1000_days, Rates(RATES[self.rate])
         if given is not None:
-            return Rates(FailureRate("given", given, "given"), given, given, None, **apart)
-        return Rates(RATES[self.rate], **apart)
+            known = Rates(FailureRate("given", given, "given"), given, given, chips=None)
+        return replace(
+            known,
+            user_faults=self.user_faults_per_day,
+            slow_nodes=self.slow_nodes_per_1000_days,
+            flaps=self.link_flaps_per_1000_days,
+        )
 
     @property
     def tiers(self) -> tuple[TierName, ...]:
@@ -89,6 +89,8 @@ def _check_names(told: Circumstances) -> None:
     if told.rate not in RATES:
         near = did_you_mean(nearest(told.rate, RATES)) or f"known: {', '.join(RATES)}"
         raise UsageError(f'no failure rate is called "{told.rate}"; {near}')
+    if isinstance(told.checkpoint, str):
+        raise UsageError(f'checkpoint must be names, not the text "{told.checkpoint}"')
     unknown = [name for name in told.checkpoint if name not in SURVIVES]
     if unknown:
         raise UsageError(f'no tier is called "{unknown[0]}"; known: {", ".join(SURVIVES)}')
