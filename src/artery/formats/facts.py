@@ -239,9 +239,7 @@ def _summary(fields: Mapping[str, Any]) -> Iterator[str]:
     facts = fields["facts"]
     first = list(facts.items())[:8]
     if first:
-        yield "facts: " + ", ".join(
-            f"{key} {_shown(value)}" for key, value in list(facts.items())[:8]
-        )
+        yield "facts: " + ", ".join(f"{key} {_shown(key, value)}" for key, value in first)
     for curve in fields["curves"][:2]:
         last = curve["points"][-1]
         yield (
