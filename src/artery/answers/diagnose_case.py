@@ -11,6 +11,7 @@ from typing import Any, Final
 from artery.answers.diagnose_facts import curves_of, facts_of
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said
+from artery.diagnoser.slow_host import slow_host
 from artery.formats.reading import Reading
 
 _PER_GPU: Final = re.compile(r"(?:\bper|/) ?-?(?:gpu|chip|card|device)\b", re.IGNORECASE)
@@ -70,6 +71,9 @@ def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Cu
         for name, value in (("ranks", curve.ranks), ("nodes", curve.nodes)):
             if value is not None and name not in facts:
                 facts[name], origins[name] = float(value), curve.source
+    host = slow_host(curves)
+    if host is not None:
+        facts["slow_host"], origins["slow_host"] = host, f"{len(curves)} runs"
     ranks, nodes = _float(facts, "ranks"), _float(facts, "nodes")
     if ranks and nodes:
         facts.setdefault("ranks_per_node", ranks / nodes)

@@ -52,7 +52,8 @@ def _table_curves(fields: Fields, source: str) -> Iterator[Curve]:
             ranks = table["ranks"] if nodes is None else rows[0].get("ranks")
             if listed:
                 told = table["nodes"] if nodes is None else _even(ranks, nodes)
-                yield Curve(table["collective"], ranks, told, listed, source)
+                hosts = tuple(table["hosts"])
+                yield Curve(table["collective"], ranks, told, listed, source, hosts)
 
 
 def _script_curves(fields: Fields, source: str) -> Iterator[Curve]:

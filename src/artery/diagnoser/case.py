@@ -21,7 +21,8 @@ class Point:
 class Curve:
     """Bus bandwidth of one collective by size, sizes rising.
 
-    ``ranks`` and ``nodes`` are ``None`` where nobody said; ``source`` is the file it is from.
+    ``ranks`` and ``nodes`` are ``None`` where nobody said; ``source`` is the file it is from,
+    ``hosts`` the nodes that took part, as far as they are named.
     """
 
     collective: str | None
@@ -29,6 +30,7 @@ class Curve:
     nodes: int | None
     points: tuple[Point, ...]
     source: str
+    hosts: tuple[str, ...] = ()
 
     @property
     def last(self) -> Point:

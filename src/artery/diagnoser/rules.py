@@ -58,7 +58,8 @@ class Evidence:
     """A condition, and the factor by which the odds of its cause change if it holds.
 
     Exactly one of ``fact``, ``says`` and ``shape`` is given. Below one it speaks against.
-    ``person``: only words that somebody wrote about the case count, no lines of tools.
+    A fact without a condition is met where it is known. ``person``: only words that somebody
+    wrote about the case count, no lines of tools.
     """
 
     odds: float
@@ -87,6 +88,8 @@ class Evidence:
     def _holds(self, value: Fact) -> bool:
         if self.equals is not None:
             return value == self.equals
+        if self.above is None and self.below is None:
+            return value is not False
         if isinstance(value, (str, bool)):
             return False
         over = self.above is None or value > self.above
