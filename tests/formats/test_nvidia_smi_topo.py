@@ -124,6 +124,16 @@ def test_a_hybrid_cube_mesh_is_known() -> None:
     assert system.tiers[0].ring[8] == pytest.approx(150e9)
 
 
+def test_a_matrix_of_pcie_alone_says_nothing_of_nvlink() -> None:
+    rows = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-3\nGPU1\tPHB\t X \t0-3\n"
+    found = FORMAT.read(Text("t", f"$ nvidia-smi topo -mp\n{rows}"))
+    assert found.fields["links"] == {"PHB": 1}
+    assert warned(found, "PCIe only")
+    assert found.table is not None
+    with pytest.raises(InputError, match="leaves NVLinks out"):
+        found.table("h100-sxm")
+
+
 def test_one_gpu_says_nothing_of_links() -> None:
     found = FORMAT.read(Text("t", "\tGPU0\tCPU Affinity\nGPU0\t X \t0-19\n"))
     assert found.fields["links"] == {}

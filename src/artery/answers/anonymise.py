@@ -15,7 +15,7 @@ _PATTERNS: Final = (
     ("guid", re.compile(r"\b[0-9a-fA-F]{4}(?::[0-9a-fA-F]{4}){3}\b")),
 )
 _USER: Final = re.compile(
-    r"(/home/|/Users/|/u/|/scratch/|[Uu]ser(?:name|[Ii]d)?[=:] ?)([\w.-]{1,60})"
+    r"(/home/|/Users/|/u/|/scratch/|(?i:user(?:name|id)?)[=:] ?)([\w.-]{1,60})"
 )
 _AT: Final = re.compile(r"\b([\w.-]{1,60})@([\w.-]{1,60})")
 

@@ -54,11 +54,12 @@ def _read(text: Text) -> Reading:
     grid = matrices[0]
     products = products_in(text.content)
     fields = {**_fields(grid, text), "matrices": len(matrices)}
+    fields["nvlink_hidden"] = "topo -mp" in text.head
     fields["p2p"] = next((statuses(one) for one in tables if is_status(one)), None)
     chip = one_chip(products)
     fields |= {"products": products, "chip": chip, "missing_facts": _missing(fields, chip)}
     node = _node(grid, fields, text.path)
-    table = partial(node_table, node)
+    table = partial(_table, node, hidden=fields["nvlink_hidden"])
     system, doubts = _system(table, chip, text.path)
     return Reading(
         "nvidia-smi-topo", "system", tuple(_summary(fields)), fields,
@@ -166,6 +167,14 @@ def _node(grid: Grid, fields: dict[str, Any], path: str) -> Node:
     )  # fmt: skip
 
 
+def _table(node: Node, chip: str | None, *, hidden: bool) -> dict[str, Any]:
+    if hidden:
+        rule = "topo -mp leaves NVLinks out"
+        fix = "give what `nvidia-smi topo -m` prints"
+        raise InputError(Problem(file=node.file, found="PCIe links only", rule=rule, fix=fix))
+    return node_table(node, chip)
+
+
 def _system(table: Any, chip: str | None, path: str) -> tuple[System | None, tuple[str, ...]]:  # noqa: ANN401
     """Return the system, if the file says enough, else what stands against it."""
     if chip is None:
@@ -194,18 +203,7 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
 
 
 def _warnings(grid: Grid, fields: dict[str, Any]) -> Iterator[str]:
-    links, counts, gpus = fields["links"], fields["nvlinks_per_pair"], fields["gpus"]
-    if gpus == 1:
-        yield "one GPU: the file says nothing about links between GPUs"
-    if len(counts) > 1 and max(counts) > 4:
-        yield (f"NV{counts[0]} beside NV{counts[-1]}: some pairs have lost NVLinks "
-               "(nvidia-smi nvlink -s, dmesg for Xid 74)")  # fmt: skip
-    if gpus >= 8 and set(links) <= {"SYS", "SOC", "NODE"}:
-        yield ("all pairs are SYS or NODE: on a machine with NVSwitch the NVLinks are down "
-               "(does the fabric manager run?); PCIe cards talk across processors")  # fmt: skip
-    if gpus > 2 and set(links) == {"PIX"}:
-        yield ("all pairs are PIX: a flattened PCIe tree as virtual machines show it; "
-               "give the libraries the provider's topology file (NCCL_TOPO_FILE)")  # fmt: skip
+    yield from _about_links(fields)
     without = [gpu for gpu in grid.gpus if gpu not in fields["gpus_with_own_nic"]]
     if fields["nics"] and fields["gpus_with_own_nic"] and without:
         far = ", ".join(without)
@@ -217,8 +215,25 @@ def _warnings(grid: Grid, fields: dict[str, Any]) -> Iterator[str]:
         yield f"{count} NUMA nodes among the GPUs: several to a socket (NPS), a node is no socket"
     if grid.cut:
         yield f"rows cut off and filled by symmetry: {', '.join(grid.cut)}"
-    if "unknown" in links:
-        yield f"{links['unknown']} pairs are in no row of the file"
+    if "unknown" in fields["links"]:
+        yield f"{fields['links']['unknown']} pairs are in no row of the file"
+
+
+def _about_links(fields: dict[str, Any]) -> Iterator[str]:
+    links, counts, gpus = fields["links"], fields["nvlinks_per_pair"], fields["gpus"]
+    if fields["nvlink_hidden"]:
+        yield "topo -mp prints PCIe only: NVLinks are there or not, it does not say (topo -m does)"
+    if gpus == 1:
+        yield "one GPU: the file says nothing about links between GPUs"
+    if len(counts) > 1 and max(counts) > 4:
+        yield (f"NV{counts[0]} beside NV{counts[-1]}: some pairs have lost NVLinks "
+               "(nvidia-smi nvlink -s, dmesg for Xid 74)")  # fmt: skip
+    if gpus >= 8 and set(links) <= {"SYS", "SOC", "NODE"}:
+        yield ("all pairs are SYS or NODE: on a machine with NVSwitch the NVLinks are down "
+               "(does the fabric manager run?); PCIe cards talk across processors")  # fmt: skip
+    if gpus > 2 and set(links) == {"PIX"}:
+        yield ("all pairs are PIX: a flattened PCIe tree as virtual machines show it; "
+               "give the libraries the provider's topology file (NCCL_TOPO_FILE)")  # fmt: skip
 
 
 FORMAT = Format("nvidia-smi-topo", "system", _recognise, _read)
