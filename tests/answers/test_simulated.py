@@ -133,7 +133,7 @@ def test_a_torus_keeps_the_closed_form() -> None:
     found = network(played("gpt2", "tpu-v4-pod:16"))
     assert found.step == found.closed
     assert found.exchanges
-    assert not any(each.played for each in found.exchanges)
+    assert all("torus" in each.refused for each in found.exchanges)
 
 
 def test_one_chip_has_nothing_to_play() -> None:
@@ -161,3 +161,5 @@ def test_each_network_routes_as_its_kind_does() -> None:
     assert simulated.ROUTING[system("dgx-h100:16", ()).tiers[-1].link.kind] == ("static", 1)
     assert simulated.ROUTING[system("aws-p5:16", ()).tiers[-1].link.kind] == ("spray", 1)
     assert system("hgx-h100-roce:16", ()).tiers[-1].link.kind not in simulated.ROUTING
+    assert network(played("gpt2", "hgx-h100-roce:16")).routing == "ecmp"
+    assert network(played("gpt2", "frontier:16")).routing == "adaptive"

@@ -65,8 +65,10 @@ def test_where_the_closed_form_is_right_one_line_says_so() -> None:
 
 
 def test_what_is_not_played_is_said() -> None:
-    missing = replace(SLOW, seconds=0.1, alone=0.1, median=0.1, link=None, played=False)
-    assert "reduce_scatter: not played here" in told(replace(WHOLE, exchanges=(missing,)))
+    missing = replace(SLOW, seconds=0.1, alone=0.1, median=0.1, link=None, refused="a torus")
+    said = told(replace(WHOLE, exchanges=(missing,)))
+    assert "reduce_scatter: not played, the closed form stands: a torus" in said
+    assert "within" not in said
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

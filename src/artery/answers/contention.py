@@ -36,7 +36,7 @@ class Exchange:
     the others that run at the same time; ``alone`` without these; ``closed`` is the closed
     form. ``median`` is what the group in the middle takes and ``slowest`` the ranks of the
     slowest one, number ``group``. ``link`` is the one they fight for, ``None`` if none is full.
-    ``played`` is false where no engine can play it, so that the closed form stands.
+    ``refused`` says why it cannot be played, where it cannot, so that the closed form stands.
     """
 
     kind: Kind
@@ -54,7 +54,12 @@ class Exchange:
     group: int
     slowest: tuple[int, ...]
     link: Fought | None
-    played: bool = True
+    refused: str = ""
+
+    @property
+    def played(self) -> bool:
+        """Whether it was played."""
+        return not self.refused
 
     @property
     def off(self) -> float:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from artery.answers.contention import Exchange, Fought, Kind
+from artery.cluster.dragonfly import Dragonfly
+from artery.cluster.wiring import Assembly
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import ClosedForm
 from artery.collective.overheads import Overheads, Played, overheads
@@ -43,7 +45,10 @@ ROUTING: Final[Mapping[str, tuple[Routing, int]]] = {
 """How a network routes by the kind of its links: a subnet manager by target (d-mod-k, Zahavi et
 al., 2010), EFA by spraying (SRD); any other hashes."""
 
-HASHED: Final = ("ecmp", 4)
+LONGER: Final[tuple[Routing, int]] = ("adaptive", 1)
+"""A dragonfly needs longer ways where direct cables are crowded (UGAL, Kim et al., 2008)."""
+
+HASHED: Final[tuple[Routing, int]] = ("ecmp", 4)
 """Four paths a pair: two channels a card with two connections each, assumed (Meta's RoCE training
 network scales queue pairs for this, SIGCOMM 2024)."""
 
@@ -124,7 +129,9 @@ class Simulated:
     def scenario(self) -> Scenario:
         """How packets find their way on this network."""
         link = self.system.tiers[-1].link.kind if self.system.tiers else ""
-        routing, pairs = ROUTING.get(link, HASHED)
+        structure = self.system.router.structure
+        longer = isinstance(structure, Assembly) and isinstance(structure.fabric, Dragonfly)
+        routing, pairs = LONGER if longer else ROUTING.get(link, HASHED)
         return Scenario(routing=routing, queue_pairs=pairs, engine="coupled")
 
     def exchange(self, asked: Asked) -> Exchange:
@@ -144,8 +151,8 @@ class Simulated:
             alone = self._play((group,), added)
             others = self._others(beside, len(group.which))
             both = self._play((group, *others), added) if others else alone
-        except (InputError, UsageError):
-            return _unplayed(asked, closed)
+        except (InputError, UsageError) as error:
+            return _unplayed(asked, closed, _reason(error))
         times = np.array(both.jobs[: len(group.which)])
         worst = int(np.argmax(times))
         row = int(group.which[worst])
@@ -206,11 +213,18 @@ class Simulated:
         return simulate(self.system, jobs, scenario)
 
 
-def _unplayed(asked: Asked, closed: float) -> Exchange:
+def _reason(error: InputError | UsageError) -> str:
+    """Return what stands in the way, without the fix of another question."""
+    if isinstance(error, InputError):
+        return "; ".join(f"{each.found}: {each.rule}" for each in error.problems)
+    return str(error)
+
+
+def _unplayed(asked: Asked, closed: float, why: str) -> Exchange:
     return Exchange(
         kind=asked.kind, collective=asked.collective, algorithm="", groups=0, ranks=asked.ranks,
         stride=asked.stride, size=float(asked.size), seconds=closed, alone=closed, median=closed,
-        startup=0.0, closed=closed, group=0, slowest=(), link=None, played=False,
+        startup=0.0, closed=closed, group=0, slowest=(), link=None, refused=why,
     )  # fmt: skip
 
 

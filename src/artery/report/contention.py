@@ -38,14 +38,13 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
         kinds = words["and"].join(words[kind] for kind in network.beside)
         yield words["beside"].format(kinds=kinds)
     notable = network.notable
-    if not notable:
+    if not notable and any(each.played for each in network.exchanges):
         yield words["close"].format(share=show_percent(NOTABLE))
     for exchange in notable[:_SHOWN]:
         yield from _exchange(exchange, language)
-    for kind, collective in dict.fromkeys(
-        (each.kind, each.collective) for each in network.exchanges if not each.played
-    ):
-        yield words["unplayed"].format(kind=words[kind], collective=collective)
+    refused = {(one.kind, one.collective): one.refused for one in network.exchanges if one.refused}
+    for (kind, collective), why in refused.items():
+        yield words["unplayed"].format(kind=words[kind], collective=collective, why=why)
 
 
 def _exchange(exchange: Exchange, language: Language) -> Iterator[str]:

@@ -116,6 +116,7 @@ def _exchange(exchange: Exchange) -> dict[str, Any]:
         "slowest_group": exchange.group,
         "slowest_ranks": exchange.slowest,
         "played": exchange.played,
+        "refused": exchange.refused or None,
         "link": None
         if link is None
         else {
