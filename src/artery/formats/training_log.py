@@ -41,7 +41,7 @@ _CELLS: Final[Cells] = {
     "global_batch": (re.compile(rf"global batch size:\s*{_N}"), 1.0),
     "loss": (re.compile(rf"lm loss:\s*{_N}"), 1.0),
     "tokens_per_s": (
-        re.compile(rf"tokens[ _-]per[ _-](?:second|sec)(?:\s*\(K?tokens/s\))?:\s*{_N}"),
+        re.compile(rf"tokens[ _-]per[ _-](?:second|sec)(?:\s*\(tokens/s\))?:\s*{_N}"),
         1.0,
     ),
     "samples_per_s": (re.compile(rf"(?:samples per second|samples/s(?:ec)?):\s*{_N}"), 1.0),
