@@ -80,6 +80,16 @@ def test_overrides_reach_a_foreign_system() -> None:
     assert system.tiers[0].pair == 50e9
 
 
+def test_what_is_assumed_is_said() -> None:
+    def said(*overrides: str) -> str:
+        return " ".join(system_of(NAMED, overrides).warnings)
+
+    assert "between sockets 10 GB/s" in said()
+    assert "slots are taken as pcie4x16" in said()
+    given = "node.host.socket_bandwidth=20 GB/s per direction"
+    assert "between sockets" not in said(given)
+
+
 def test_a_log_is_no_system() -> None:
     with pytest.raises(InputError, match="must describe chips"):
         system_of(LOG)

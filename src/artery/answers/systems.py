@@ -12,6 +12,7 @@ from artery.catalog.syntax import SUFFIXES
 from artery.catalog.systems import described, system
 from artery.core.system import System
 from artery.errors import InputError, Problem
+from artery.formats.node_table import assumed
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
 
@@ -30,8 +31,10 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     found = read(file)
     if found.table is None and found.system is not None and not overrides and chips is None:
         return found.system
-    built = described(system_table(found, file, overrides), file, overrides, chips)
-    return replace(built, name=file, warnings=(*built.warnings, *found.warnings))
+    table = system_table(found, file, overrides)
+    built = described(table, file, overrides, chips)
+    notes = (*found.warnings, *assumed(apply_overrides(table, overrides).values))
+    return replace(built, name=file, warnings=(*built.warnings, *notes))
 
 
 def _file_and_chips(on: str) -> tuple[str, int | None]:

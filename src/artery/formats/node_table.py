@@ -116,6 +116,20 @@ def _node(node: Node, chip: str) -> dict[str, Any]:
     return {"kind": "graph", "chips": node.gpus, "cables": _cables(node, name, one, host)}
 
 
+def assumed(table: Mapping[str, Any]) -> list[str]:
+    """Return what :func:`node_table` took for granted in ``table``, for people to check."""
+    notes: list[str] = []
+    host = table.get("node", {}).get("host")
+    if isinstance(host, Mapping) and host.get("socket_bandwidth") == BETWEEN_SOCKETS:
+        notes.append(
+            f"between sockets {BETWEEN_SOCKETS} is assumed (NCCL's model of Intel Skylake): "
+            "--set node.host.socket_bandwidth=..."
+        )
+    if isinstance(host, Mapping) and "link" in host:
+        notes.append(f"slots are taken as {host['link']}: --set node.host.link=...")
+    return notes
+
+
 def _is_cube_mesh(node: Node) -> bool:
     """Whether every one of eight chips has two pairs of one link and two of two, as on DGX-1.
 
