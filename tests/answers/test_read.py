@@ -63,8 +63,9 @@ def test_what_a_mask_covers() -> None:
 def test_a_topology_becomes_a_system_once_the_chip_is_said() -> None:
     with pytest.raises(InputError, match="which chips these are"):
         system_of(TOPOLOGY)
-    # GPU5's links differ, so the links are drawn one by one.
     system = system_of(TOPOLOGY, ["chip=h100-sxm"])
+    # GPU5 has 16 links of 25 GB/s left, and every ring passes it.
+    assert (system.tiers[0].kind, system.tiers[0].bandwidth) == ("switch", 400e9)
     assert (system.name, system.chips, system.chip.name) == (TOPOLOGY, 8, "h100-sxm")
     assert any("NV16 beside NV18" in warning for warning in system.warnings)
 

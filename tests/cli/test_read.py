@@ -55,6 +55,7 @@ def test_it_writes_a_system_that_others_take(
 ) -> None:
     out = str(tmp_path / "node.toml")
     assert run(capsys, TOPOLOGY, "--set", "chip=h100-sxm", "-o", out)[0] == 0
+    assert "# slots are taken as pcie5x16" in Path(out).read_text("utf-8")
     assert main(["expect", "all_reduce", "--on", out, "--size", "1G"]) == 0
     assert "8 rank(s) on 1 node(s)" in capsys.readouterr().out
 

@@ -11,6 +11,7 @@ from artery.answers.systems import system_table
 from artery.catalog.overrides import apply_overrides
 from artery.catalog.systems import described
 from artery.errors import InputError, Problem, Problems
+from artery.formats.node_table import assumed
 from artery.formats.reading import Ignored, Progress, Reading
 from artery.formats.recognise import formats
 from artery.formats.recognise import read as read_one
@@ -103,6 +104,11 @@ def _masked(one: FileRead, mask: Mask) -> FileRead:
         is_system=one.is_system,
         tested=one.tested,
     )
+
+
+def notes_on(values: Mapping[str, Any]) -> list[str]:
+    """Return what was taken for granted in the tables of :func:`system_values`."""
+    return assumed(values)
 
 
 def system_values(

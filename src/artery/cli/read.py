@@ -59,10 +59,11 @@ def command(
     from artery.report.files import write_whole
 
     if out is not None:
-        from artery.answers.read import system_values
+        from artery.answers.read import notes_on, system_values
         from artery.report.read import system_file
 
-        write_whole(out, system_file(system_values(files[0], overrides, format_name), files[0]))
+        values = system_values(files[0], overrides, format_name)
+        write_whole(out, system_file(values, files[0], notes_on(values)))
         return
     from artery.answers.read import read
 

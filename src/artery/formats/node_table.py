@@ -101,6 +101,10 @@ def _node(node: Node, chip: str) -> dict[str, Any]:
         return {"kind": "pcie-tree", "chips": node.gpus, "host": host}
     name, most = _class(node, chip)
     one = link_of(name).bandwidth / most
+    if len(counts) > 1 and 0 not in counts and min(counts) * (node.gpus - 1) > most > 1:
+        # More than a chip has links for: switches, and some links are lost. A collective is as
+        # slow as the chip with the fewest.
+        counts = {min(counts)}
     if len(counts) == 1:
         (count,) = counts
         rate = _rate(one * count)

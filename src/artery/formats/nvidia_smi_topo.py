@@ -227,7 +227,8 @@ def _about_links(fields: dict[str, Any]) -> Iterator[str]:
         yield "one GPU: the file says nothing about links between GPUs"
     if len(counts) > 1 and max(counts) > 4:
         yield (f"NV{counts[0]} beside NV{counts[-1]}: some pairs have lost NVLinks "
-               "(nvidia-smi nvlink -s, dmesg for Xid 74)")  # fmt: skip
+               "(nvidia-smi nvlink -s, dmesg for Xid 74); behind switches the slowest counts "
+               "for all")  # fmt: skip
     if gpus >= 8 and set(links) <= {"SYS", "SOC", "NODE"}:
         yield ("all pairs are SYS or NODE: on a machine with NVSwitch the NVLinks are down "
                "(does the fabric manager run?); PCIe cards talk across processors")  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -86,9 +86,9 @@ def _ignored(one: FileRead, word: Words) -> list[RenderableType]:
     return lines
 
 
-def system_file(values: Mapping[str, Any], origin: str) -> str:
-    """Return the tables ``values`` as a system file of ours (TOML), with its source."""
-    lines = [f"# From {_one_line(origin)}."]
+def system_file(values: Mapping[str, Any], origin: str, notes: Iterable[str] = ()) -> str:
+    """Return the tables ``values`` as a system file of ours (TOML), origin and notes before it."""
+    lines = [f"# From {_one_line(origin)}.", *(f"# {_one_line(note)}" for note in notes)]
     plain = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
     lines += [f"{key} = {_toml(value)}" for key, value in plain.items()]
     for key, table in values.items():
