@@ -46,6 +46,13 @@ def test_the_answer_says_expected_measured_and_with_the_cause(
         assert word in text
 
 
+def test_facts_are_shown_with_their_units() -> None:
+    text = drawn("en")
+    assert "nic rate: 400 Gb/s" in text
+    assert "largest size: 8.00 GiB" in text
+    assert "cards used: 4 " in text
+
+
 def test_both_languages_have_the_same_keys_and_fields() -> None:
     english, chinese = diagnose_words("en"), diagnose_words("zh")
     assert english.keys() == chinese.keys()
