@@ -88,6 +88,25 @@ def test_interleaved_ranks_take_tensor_parallelism_to_the_network() -> None:
     assert of(dealt, "tp").seconds == pytest.approx(of(dealt, "tp").closed, rel=0.02)
 
 
+def test_what_limits_is_the_link_that_the_groups_want() -> None:
+    packed, dealt = (
+        played("llama3-70b", "dgx-h100:256", placement=name, **LLAMA).plans[0].limited_by
+        for name in ("packed", "interleaved")
+    )
+    assert "tensor-parallel collectives on nvlink4" in packed
+    assert "tensor-parallel collectives on ib-ndr" in dealt
+
+
+def test_the_best_plans_of_a_large_model_keep_their_steps_on_a_fabric_that_does_not_block() -> None:
+    answer = played("llama3-405b", "dgx-h100:2048", top=5)
+    assert len(answer.plans) == 5
+    for result in answer.plans:
+        assert result.network is not None
+        assert result.network.step == pytest.approx(result.network.closed, rel=0.02)
+        for each in result.network.exchanges:
+            assert each.alone == pytest.approx(each.closed, rel=0.025), each
+
+
 def test_gradients_meet_the_traffic_of_the_pass_behind_which_they_hide() -> None:
     """Experts over several nodes share the cards with the reduction; nothing may take less."""
     found = network(played("mixtral-8x7b", "dgx-h100:64", tp=1, pp=4, ep=8, dp=16, etp=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from artery.answers.contention import Network
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.step.evaluate import Evaluation
@@ -25,14 +26,29 @@ _WORDS = {
 }
 
 
-def limits(priced: Evaluation, plan: Plan, system: System) -> tuple[str, ...]:
-    """Return the parts of the one plan in ``priced`` above ``SHARE``, largest first."""
+def limits(
+    priced: Evaluation, plan: Plan, system: System, network: Network | None = None
+) -> tuple[str, ...]:
+    """Return the parts of the one plan in ``priced`` above ``SHARE``, largest first.
+
+    Communication is said to wait for the tier that its groups span in rank order, or if the
+    ``network`` was simulated, for the class of the link that they want most.
+    """
     step = float(priced.step[0])
     shares = {name: float(part[0]) / step for name, part in priced.parts.items()}
     ranked = sorted(shares, key=lambda name: -shares[name])
+    wanted = {} if network is None else _wanted(network)
     return tuple(
-        _WORDS[name] + _where(name, plan, system) for name in ranked if shares[name] >= SHARE
+        _WORDS[name] + (wanted.get(name) or _where(name, plan, system))
+        for name in ranked
+        if shares[name] >= SHARE
     )
+
+
+def _wanted(network: Network) -> dict[str, str]:
+    """The link that the longest operation of each part wants most, as `` on NAME``."""
+    longest = sorted(network.exchanges, key=lambda each: each.seconds)
+    return {each.kind: f" on {each.link.link}" for each in longest if each.link is not None}
 
 
 def _where(part: str, plan: Plan, system: System) -> str:

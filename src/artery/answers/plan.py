@@ -322,7 +322,7 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         samples_per_s=samples,
         mfu=_utilisation(priced.flops, "model", system, chosen, step),
         hfu=_utilisation(priced.flops, "hardware", system, chosen, step),
-        limited_by=limits(priced, chosen, system),
+        limited_by=limits(priced, chosen, system, network),
         levers=helping,
         energy_per_step=None if energy is None else energy * step,
         cost_per_hour=cost,
