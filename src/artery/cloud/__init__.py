@@ -1,4 +1,6 @@
-"""Fleets: how often nodes fail, and what that costs.
+"""Fleets: how often nodes fail, what a restart and a checkpoint cost, and what that leaves.
 
-For now ``failures``: published rates, and the failures to expect of so many nodes.
+``failures``: published rates. ``failure_model``: those of one system, by cause. ``recovery``: the
+parts of a restart. ``checkpoints``: tiers and their costs. ``intervals``: Young, Daly, the complete
+model. ``goodput``: the share of time that trains. ``spares``: nodes to keep, nines.
 """

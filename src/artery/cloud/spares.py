@@ -9,20 +9,12 @@ REPAIR: Final = 86400.0
 """Assumed: a failed node is back after a day."""
 
 
-def exhausted(spares: int, out: float) -> float:
-    """Return the chance that more than ``spares`` nodes are out at once.
+def spares_needed(out: float, risk: float) -> int:
+    """Return the fewest spares with which more are out at most ``risk`` of the time.
 
     Nodes that fail at random and are repaired in any time of the same mean: the number out is
     Poisson with mean ``out`` = failure rate times repair time (M/G/infinity; Palm).
     """
-    if out <= 0.0:
-        return 0.0
-    within = sum(exp(k * log(out) - out - lgamma(k + 1)) for k in range(spares + 1))
-    return max(0.0, 1.0 - within)
-
-
-def spares_needed(out: float, risk: float) -> int:
-    """Return the fewest spares with which more are out at most ``risk`` of the time."""
     spares, chance = 0, 0.0
     if out <= 0.0:
         return 0
