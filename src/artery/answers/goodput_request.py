@@ -79,6 +79,8 @@ def circumstances(options: Mapping[str, Any]) -> tuple[Circumstances, dict[str, 
     texts = {"rate", "checkpoint", "blocking_save"}
     check_kinds(str, rate=mine.get("rate", "rsc-1"))
     check_kinds(float, NoneType, **{k: v for k, v in mine.items() if k not in texts})
+    if isinstance(mine.get("checkpoint"), str):
+        raise UsageError(f'checkpoint must be names, not the text "{mine["checkpoint"]}"')
     told = Circumstances(**mine)
     _check_names(told)
     _check_numbers(told)
@@ -89,8 +91,6 @@ def _check_names(told: Circumstances) -> None:
     if told.rate not in RATES:
         near = did_you_mean(nearest(told.rate, RATES)) or f"known: {', '.join(RATES)}"
         raise UsageError(f'no failure rate is called "{told.rate}"; {near}')
-    if isinstance(told.checkpoint, str):
-        raise UsageError(f'checkpoint must be names, not the text "{told.checkpoint}"')
     unknown = [name for name in told.checkpoint if name not in SURVIVES]
     if unknown:
         raise UsageError(f'no tier is called "{unknown[0]}"; known: {", ".join(SURVIVES)}')
