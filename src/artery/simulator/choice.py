@@ -22,10 +22,10 @@ MOST_EVENTS: Final = 8_000_000
 HOPS: Final = 4
 """Links of a path, for the estimate: two in a node, four to eight in a network."""
 
-COUPLED_FROM: Final = 4_000
-"""Messages from which a pipelined collective is taken as one variable: exact enough (1 %), and
-its cost does not grow with the steps. Trees and switches that add pass on slices so fine that
-their steps, played one after the other, would be too slow: they are always taken so."""
+COUPLED_FROM: Final = 100_000
+"""Messages from which a pipelined collective is taken as one variable per channel: its cost does
+not grow with the steps. Trees and switches that add pass on slices so fine that their steps,
+played one after the other, would be too slow: they are always taken so."""
 
 BULK: Final = 8 * 2**20
 """Bytes from which transfers that share a link share it fairly: ten transport windows and more
@@ -33,6 +33,10 @@ BULK: Final = 8 * 2**20
 
 ERROR: Final = {"coupled": 0.03, "messages": 0.05, "fluid": 0.04}
 """Worst error of each engine in its suite against packets (coupled: against messages)."""
+
+BETWEEN: Final = 0.10
+"""The same of coupled pipes that share links and are bound by latency about as much as by
+bandwidth: rings of 8 to 16 MiB over 64 chips, up to 9 %."""
 
 COARSE: Final = 0.15
 """The same of messages in few large pieces: halving-doubling with colliding paths, 11 to 15 %."""

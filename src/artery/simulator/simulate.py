@@ -16,7 +16,7 @@ from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
-from artery.simulator.choice import Chosen, choose
+from artery.simulator.choice import BETWEEN, Chosen, choose
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
 from artery.simulator.routes import Ends, Routes
@@ -103,7 +103,7 @@ def _coupled(
         finish=tuple(np.zeros(0) for _ in times),
         carried=steady.bytes,
         network=wires.network,
-        chosen=chosen,
+        chosen=replace(chosen, error=BETWEEN) if _between(steady) else chosen,
         events=steady.flowed.played.events,
         unfinished=int(np.count_nonzero(steady.time < 0)),
         pairs=pipes.pairs,
@@ -111,6 +111,14 @@ def _coupled(
         messages=None,
         replay=partial(_replayed, wires.links, pipes, late),
     )
+
+
+def _between(steady: Steady) -> bool:
+    """Whether the longest of several pipes fills for about as long as it flows."""
+    if len(steady.time) < 2:
+        return False
+    last = int(steady.time.argmax())
+    return bool(steady.flow[last] < 2 * steady.fill[last] < 4 * steady.flow[last])
 
 
 def _replayed(links: Links, pipes: Coupled, late: list[float], rate: Ints) -> float:
