@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artery.native import core
-from benchmarks import messages, network, sharing, space, start
+from benchmarks import messages, network, sharing, space, start, steps
 
 
 def main() -> None:
@@ -30,6 +30,8 @@ def main() -> None:
         print(f"  {cost.name}, whole: {cost.seconds:.2f} s, {cost.memory / 1e6:.0f} MB")
         print(f"    {cost.detail}")
         print(f"    as long as {cost.gathers / 1e6:,.0f} million entries of a random gather")
+    if compiled:
+        steps.main()
     print("Start of a fresh process, against one that does nothing")
     for one in start.measure():
         print(f"  {one.ratio:5.1f} x  {one.seconds:.2f} s  {one.command}")
