@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,11 @@ from artery.simulator.wires import Wires
 
 SLICE = 524_288
 """Bytes that a tree passes on as one: NCCL's Simple protocol slices its buffers so (assumed)."""
+
+MOST_SPLIT = 65_536
+MOST_RINGS = 256
+"""Edges and rings of one pipe up to which each ring is a variable of its own; beyond, all go at one
+rate and fill in their mean time."""
 
 WAYS = 8
 """Paths over which a coupled pipe sprays each edge: half of those of messages, assumed enough."""
@@ -44,7 +49,12 @@ def coupled_pipes(
 
     An edge that takes several paths at once is as many edges with a part of the bytes each.
     """
-    found = [(number, pipe) for number, job in enumerate(jobs) for pipe in job.schedule.pipes]
+    found = [
+        (number, ring)
+        for number, job in enumerate(jobs)
+        for pipe in job.schedule.pipes
+        for ring in _rings(pipe)
+    ]
     pairs = _pairs(wires, jobs, found)
     ways = WAYS if scenario.routing == "spray" else max(scenario.queue_pairs, 1)
     routed = _routed(system, wires, pairs, scenario, ways)
@@ -77,6 +87,25 @@ def coupled_pipes(
         pairs=pairs,
         routed=routed,
     )
+
+
+def _rings(pipe: Pipe) -> list[Pipe]:
+    """Return each of the disjoint rings of a pipe as one of its own, if they are few."""
+    if pipe.kind != "ring" or len(pipe.source) > MOST_SPLIT:
+        return [pipe]
+    after = np.arange(1 + int(pipe.source.max()))
+    after[pipe.source] = pipe.target
+    name = np.arange(len(after))
+    # The least rank of each ring, looking twice as far ahead each time.
+    for _ in range(len(after).bit_length()):
+        name, after = np.minimum(name, name[after]), after[after]
+    ring = name[pipe.source]
+    first, size = np.unique(ring, return_counts=True)
+    if not 1 < len(first) <= MOST_RINGS:
+        return [pipe]
+    order = np.argsort(ring, kind="stable")
+    parts = np.split(order, np.cumsum(size)[:-1])
+    return [replace(pipe, source=pipe.source[one], target=pipe.target[one]) for one in parts]
 
 
 def _pairs(wires: Wires, jobs: tuple[Placed, ...], found: list[tuple[int, Pipe]]) -> Ends:
