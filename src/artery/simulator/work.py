@@ -87,10 +87,11 @@ def explicit(
         spread=several[which].astype(np.int32) if (several > 1).any() else None,
         other=other,
     )
+    gates = flats[0].gates if len(flats) == 1 else joined([one.gates for one in flats])
     rows = np.cumsum([len(one.gates.count) for one in flats])
     actors = [job.schedule.ranks + job.schedule.switches for job in jobs]
     return Explicit(
-        work=Work(wires.links, moved, joined([one.gates for one in flats])),
+        work=Work(wires.links, moved, gates),
         job=np.repeat(np.arange(len(jobs), dtype=np.int32), [len(one.size) for one in flats]),
         step=step,
         rank=np.concatenate([one.source for one in flats]),
