@@ -72,7 +72,8 @@ def stages(tree: FatTree, nodes: int) -> tuple[Stage, ...]:
 def _leaves(tree: FatTree, nodes: int, ports: int) -> Stage:
     """Return the leaves; in a group there is one per rail, or as many as the cards need.
 
-    Where a card has ports to several leaves there are so many in the place of one.
+    Where a card has ports to several leaves there are so many in the place of one. Without rails
+    and without a tier above, all cards must meet in the leaf itself, however many ports it takes.
     """
     size = tree.levels[0].nodes or nodes
     groups = ceil(nodes / size)
@@ -81,6 +82,8 @@ def _leaves(tree: FatTree, nodes: int, ports: int) -> Stage:
         if size > ports:
             raise TooManyPortsError(f"{size} nodes on a rail leaf with {ports} ports for them")
         group = tree.cards * tree.tors
+    elif len(tree.levels) == 1:
+        group = tree.tors
     else:
         group = ceil(below / ports) * tree.tors
     return Stage(groups * group, group, below, 0)
