@@ -20,8 +20,9 @@ $(READY): pyproject.toml setup.py $(wildcard src/artery/native/*.[ch])
 plan: $(READY) ## the best way to train Llama 3 405B on 16,384 H100
 	@$(BIN)/artery plan llama3-405b --on hgx-h100-roce:16384
 
-test: check ## check, then all tests and the examples in docstrings
+test: check ## check, then all tests and the examples in docstrings; the simulator without C as well
 	$(BIN)/python -m pytest -q
+	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q tests/simulator tests/native
 
 check: $(READY) ## style, types, layers, sizes, duplicates, spelling
 	$(BIN)/ruff check .
