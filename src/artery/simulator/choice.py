@@ -38,6 +38,12 @@ BETWEEN: Final = 0.10
 """The same of coupled pipes that share links and are bound by latency about as much as by
 bandwidth: rings of 8 to 16 MiB over 64 chips, up to 9 %."""
 
+BROKEN: Final = 0.25
+"""The same where links have failed."""
+
+TREES: Final = 0.12
+"""The same of trees that may meet on a link: queues do not share it evenly between two of them."""
+
 COARSE: Final = 0.15
 """The same of messages in few large pieces: halving-doubling with colliding paths, 11 to 15 %."""
 

@@ -16,7 +16,7 @@ from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
-from artery.simulator.choice import BETWEEN, Chosen, choose
+from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
 from artery.simulator.routes import Ends, Routes
@@ -103,7 +103,7 @@ def _coupled(
         finish=tuple(np.zeros(0) for _ in times),
         carried=steady.bytes,
         network=wires.network,
-        chosen=replace(chosen, error=BETWEEN) if _between(steady) else chosen,
+        chosen=replace(chosen, error=_error(jobs, scenario, chosen, steady)),
         events=steady.flowed.played.events,
         unfinished=int(np.count_nonzero(steady.time < 0)),
         pairs=pipes.pairs,
@@ -111,6 +111,14 @@ def _coupled(
         messages=None,
         replay=partial(_replayed, wires.links, pipes, late),
     )
+
+
+def _error(jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen, steady: Steady) -> float:
+    """Return how far off the coupled form may be where its suite found it worse than elsewhere."""
+    if _between(steady):
+        return BROKEN if scenario.failed or scenario.failed_switches else BETWEEN
+    trees = sum(pipe.kind == "tree" for job in jobs for pipe in job.schedule.pipes)
+    return max(TREES, chosen.error) if trees > 1 else chosen.error
 
 
 def _between(steady: Steady) -> bool:
