@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +85,22 @@ def test_other_jobs_are_told_apart() -> None:
     (other,) = found.others
     assert other.name == "alltoall:256M:0-3"
     assert other.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("system", "conditions", "said"),
+    [
+        ("dgx-h100:64", {"fail_links": "1%"}, True),
+        ("dgx-h100:64", {"background": ["30%"]}, True),
+        ("dgx-h100:64", {}, False),
+        ("dgx-h100:512", {"fail_links": "1%"}, False),
+    ],
+)
+def test_shares_of_links_that_are_not_there_are_said(
+    system: str, conditions: dict[str, Any], said: bool
+) -> None:
+    told = simulate("all_reduce", system, algorithm="ring", links=0, **conditions)
+    assert ("one_tier" in told.notes) == said
 
 
 def test_a_matrix_comes_from_a_file(tmp_path: Path) -> None:

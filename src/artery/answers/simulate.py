@@ -219,4 +219,8 @@ def _notes(outcome: Outcome, ranks: int) -> list[Note]:
         notes.append("coarse")
     if run.unfinished:
         notes.append("unfinished")
+    asked = outcome.scenario
+    shares = asked.background > 0 or (isinstance(asked.failed, float) and asked.failed > 0)
+    if shares and not len(run.network.between):
+        notes.append("one_tier")
     return notes

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from artery.simulator.loads import LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
-Note = Literal["coarse", "unfinished", "replaced", "alone"]
+Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier"]
 """What has to be said beside the figures; the renderer has the words."""
 
 

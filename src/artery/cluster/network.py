@@ -82,6 +82,15 @@ class Network:
             return torus_wiring(self.plan)
         return _within(self.plan).whole.edges()
 
+    @property
+    def between(self) -> Ints:
+        """The cables between switches: int64 numbers, none in a network of one tier or a torus."""
+        # The domain's classes come first, then a card's slot and port, then those between switches.
+        core = len(self.links)
+        if isinstance(self.plan, Tree):
+            core = len(self.plan.within.whole.domain.links) + 2
+        return np.flatnonzero(self.kind[: self.cables] >= core)
+
     def fail(self, what: float | Iterable[int], seed: int = 0) -> Network:
         """Return a view in which some cables are down, in both directions.
 
@@ -117,11 +126,7 @@ class Network:
                     fix="0.01 for one in a hundred",
                 )
             )
-        # The domain's classes come first, then a card's slot and port, then those between switches.
-        core = len(self.links)
-        if isinstance(self.plan, Tree):
-            core = len(self.plan.within.whole.domain.links) + 2
-        candidates = np.flatnonzero(self.kind[: self.cables] >= core)
+        candidates = self.between
         if not len(candidates):
             candidates = np.arange(self.cables)
         many = round(share * len(candidates))
