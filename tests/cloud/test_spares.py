@@ -37,3 +37,9 @@ def test_nines() -> None:
     assert nines(0.999) == pytest.approx(3.0)
     assert nines(1.0) == inf
     assert str(nines(0.0)) == "0.0"
+
+
+@pytest.mark.parametrize("risk", [1e-8, 1e-15, 1e-40, 1e-300])
+def test_the_smallest_risks_have_an_answer(risk: float) -> None:
+    spares = spares_needed(0.7, risk)
+    assert poisson.sf(spares, 0.7) <= risk < poisson.sf(spares - 1, 0.7)

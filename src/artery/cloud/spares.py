@@ -8,6 +8,9 @@ from typing import Final
 REPAIR: Final = 86400.0
 """Assumed: a failed node is back after a day."""
 
+_CANCELLED: Final = 1e-6
+"""Below this too few digits are left of one minus a sum of chances."""
+
 
 def spares_needed(out: float, risk: float) -> int:
     """Return the fewest spares with which more are out at most ``risk`` of the time.
@@ -19,10 +22,24 @@ def spares_needed(out: float, risk: float) -> int:
     if out <= 0.0:
         return 0
     while True:
-        chance += exp(spares * log(out) - out - lgamma(spares + 1))
-        if 1.0 - chance <= risk:
+        chance += _chance(out, spares)
+        more = 1.0 - chance
+        if (more if more > _CANCELLED else _more_than(out, spares)) <= risk:
             return spares
         spares += 1
+
+
+def _chance(out: float, count: int) -> float:
+    """Return the Poisson chance that exactly ``count`` are out."""
+    return exp(count * log(out) - out - lgamma(count + 1))
+
+
+def _more_than(out: float, count: int) -> float:
+    """Return the chance of more than ``count`` > ``out``, summed term by term: no cancelling."""
+    total, number = 0.0, count + 1
+    while (term := _chance(out, number)) > total * 1e-12:
+        total, number = total + term, number + 1
+    return total
 
 
 def nines(availability: float) -> float:
