@@ -62,6 +62,12 @@ def test_what_is_wrong_is_said_with_the_fix(
     assert said in capsys.readouterr().err
 
 
+def test_a_restart_that_takes_no_time_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["gpt2", "--on", "dgx-h100:16", *PLAN, "--restart-time", "0s", "--lang", "en"]
+    assert main(["goodput", *arguments]) == 0
+    assert "a restart after the loss of a node" in capsys.readouterr().out
+
+
 def test_a_plan_that_does_not_fit_ends_with_four(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["goodput", "llama3-405b", "--on", "dgx-h100:8"]) == 4
     assert "does not fit in memory" in capsys.readouterr().out

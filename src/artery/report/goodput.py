@@ -304,7 +304,7 @@ def _recovery(answer: GoodputAnswer, words: Words) -> RenderableType:
     rows = [
         (words[part.name], show_time(part.value), part.source)
         for part in answer.recovery
-        if part.value
+        if part.value or len(answer.recovery) == 1
     ]
     return _table(words["recovery"], rows, 0)
 
