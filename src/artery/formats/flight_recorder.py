@@ -28,7 +28,7 @@ def _recognise(text: Text) -> float:
 def _read(text: Text) -> Reading:
     try:
         document = json.loads(text.content)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of more than 4,300 digits
         line = getattr(error, "lineno", None)
         raise _refused(text, str(error)[:80], "must be JSON", line) from None
     dumps = document if isinstance(document, list) else [document]

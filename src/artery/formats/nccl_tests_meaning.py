@@ -102,9 +102,8 @@ def collapse(rows: Sequence[Row]) -> tuple[Row, Row] | None:
     for before, after in pairwise(rows):
         if after["extra"] != before["extra"] or after["size_bytes"] <= before["size_bytes"]:
             continue
-        one = max(side_values(before, "busbw_bytes_per_s"), default=0.0)
-        two = max(side_values(after, "busbw_bytes_per_s"), default=0.0)
-        if one > 1e9 and two < one / 2:
+        ones, twos = (side_values(row, "busbw_bytes_per_s") for row in (before, after))
+        if ones and twos and max(ones) > 1e9 and max(twos) < max(ones) / 2:
             return before, after
     return None
 
