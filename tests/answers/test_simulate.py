@@ -140,6 +140,20 @@ def test_one_rank_costs_nothing() -> None:
         ({"background": ["alltoall:1G:7-3"]}, "FIRST-LAST"),
         ({"background": ["alltoall:1G:0-99"]}, "numbered from 0"),
         ({"background": ["a:b:c:d"]}, "share or a job"),
+        ({"background": [f"alltoall:1G:0-{10**11}"]}, "there are 8 chips"),
+        ({"background": ["alltoall:1G:0-" + "9" * 5000]}, "there are 8 chips"),
+        ({"background": "30%"}, "background must be a list of texts"),
+        ({"background": [0.3]}, "background[0] must be text"),
+        ({"slow": 3}, "slow must be a list of texts"),
+        ({"slow": ["9" * 5000 + "=2x"]}, "there are 8 ranks"),
+        ({"slow": ["3=2x", "3=3x"]}, "rank 3 has a factor already"),
+        ({"slow": ["3=1ms", "3=2ms"]}, "rank 3 has a delay already"),
+        ({"slow": ["3=1e9s"]}, "at most 1,000,000 s"),
+        ({"overrides": 3}, "overrides must be a list of texts"),
+        ({"store_and_forward": "no"}, "True or False"),
+        ({"fail_links": "chip " + "9" * 5000 + " -> nvswitch 0"}, "there are 8"),
+        ({"fail_at": "1ms"}, "none do; add --fail-links"),
+        ({"fail_links": "1%", "fail_at": "1e9s"}, "at most 1,000,000 s"),
         ({"matrix": "no-such.csv"}, "all-to-all"),
         ({"queue_pairs": 0}, "from 1 to 64"),
         ({"seeds": 0, "links": -1}, "from 0 to"),
@@ -149,7 +163,7 @@ def test_one_rank_costs_nothing() -> None:
         ({"algorithm": "grouped"}, "does not do all_reduce"),
         ({"algorithm": "best", "fail_links": "100%"}, "no way"),
         ({"size": "lots"}, "lots"),
-        ({"fail_at": "soon"}, "soon"),
+        ({"fail_links": "1%", "fail_at": "soon"}, "soon"),
         ({"linsk": 3}, "links"),
         ({"seed": "x"}, "whole number"),
     ],
@@ -173,3 +187,24 @@ def test_a_broken_matrix_is_refused_at_its_line(
     with pytest.raises(InputError) as caught:
         simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
     assert caught.value.problems[0].line == line
+
+
+def test_a_matrix_has_a_mark_of_utf_8_before_it_as_spreadsheets_write(tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("0,1M\n1M,0", encoding="utf-8-sig")
+    assert simulate("alltoall", "dgx-h100:2", matrix=str(matrix)).size == 2**20
+
+
+def test_a_matrix_of_more_bytes_than_can_be_counted_is_refused(tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("\n".join([",".join(["1048576T"] * 16)] * 16))
+    with pytest.raises(InputError, match="1 EiB in all"):
+        simulate("alltoall", "dgx-h100:16", matrix=str(matrix))
+
+
+@pytest.mark.parametrize("routing", ["ecmp", "spray"])
+@pytest.mark.parametrize("size", ["1", "4", "8"])
+def test_a_few_bytes_still_cross_the_network(size: str, routing: str) -> None:
+    few = simulate("all_reduce", "dgx-h100:16", size=size, routing=routing, links=0)
+    more = simulate("all_reduce", "dgx-h100:16", size="64", routing=routing, links=0)
+    assert few.network == pytest.approx(more.network, rel=0.01)

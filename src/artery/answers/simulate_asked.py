@@ -30,6 +30,13 @@ TRANSPORTS: Final = {
 no transport to choose)."""
 
 
+MOST_BYTES: Final = 2**60
+"""Bytes of all of a matrix: the same as of one size, so that no sum of them runs over."""
+
+MOST_SECONDS: Final = 1e6
+"""Assumed: a run that is eleven days late is a slip of the pen; time is counted in picoseconds."""
+
+
 def order(placement: str, system: System, seed: int) -> Ints:
     """Return the chip of each rank. ``random`` draws it with ``seed``.
 
@@ -97,8 +104,8 @@ def _vertex(name: str, network: Network) -> int:
     first = 0
     for group in network.groups:
         if group.name == kind and number.isascii() and number.isdigit():
-            if int(number) < group.count:
-                return first + int(number)
+            if _count(number) < group.count:
+                return first + _count(number)
             rule = f"there are {group.count:,}, numbered from 0"
             raise _bad("fail-links", name, rule, f"{kind} {group.count - 1}")
         first += group.count
@@ -115,14 +122,19 @@ def slow_ranks(given: Sequence[str], chips: Ints) -> tuple[dict[int, float], dic
     slow: dict[int, float] = {}
     late: dict[int, float] = {}
     fix = "3=2x (links half as fast) or 3=5ms (begins later)"
+    seen: set[tuple[int, bool]] = set()
     for text in given:
         rank, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not (rank.isascii() and rank.isdigit()):
             raise _bad("slow", text, "must be RANK=FACTORx or RANK=TIME", fix)
-        if int(rank) >= len(chips):
+        if _count(rank) >= len(chips):
             rule = f"there are {len(chips):,} ranks, numbered from 0"
             raise _bad("slow", text, rule, f"at most {len(chips) - 1}")
-        chip = int(chips[int(rank)])
+        chip = int(chips[_count(rank)])
+        if (chip, value.endswith("x")) in seen:
+            kind = "factor" if value.endswith("x") else "delay"
+            raise _bad("slow", text, f"rank {rank} has a {kind} already", "one of each a rank")
+        seen.add((chip, value.endswith("x")))
         if value.endswith("x"):
             slow[chip] = _factor(text, value[:-1], fix)
         else:
@@ -133,9 +145,12 @@ def slow_ranks(given: Sequence[str], chips: Ints) -> tuple[dict[int, float], dic
 def moment(text: str | None, field: str) -> float:
     """Return a time in seconds, 0 if none is given; raises ``InputError`` for anything else."""
     try:
-        return 0.0 if text is None else units.parse(text, "s")
+        seconds = 0.0 if text is None else units.parse(text, "s")
     except InputError as error:
         raise error.at(field=field) from None
+    if seconds > MOST_SECONDS:
+        raise _bad(field, str(text), f"must be at most {MOST_SECONDS:,.0f} s", "5ms")
+    return seconds
 
 
 def amount(text: str | int, field: str) -> int:
@@ -162,7 +177,7 @@ def matrix(path: str, ranks: int) -> Ints:
     Raises ``InputError`` at its line for what is no size, and for another number of them.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise _bad("matrix", str(error)[:80], "must be a readable CSV file", path) from None
     rows = [line for line in lines if line.strip()]
@@ -180,6 +195,9 @@ def matrix(path: str, ranks: int) -> Ints:
             found[number] = [0 if cell.strip() == "0" else units.size(cell) for cell in cells]
         except InputError as error:
             raise error.at(file=path, line=number + 1, field="matrix") from None
+    if float(found.sum(dtype=np.float64)) > MOST_BYTES:
+        raise _bad("matrix", f"{found.sum(dtype=np.float64):.3g} B", "must be at most 1 EiB in all",
+                   "smaller sizes").at(file=path)  # fmt: skip
     return found
 
 
@@ -196,7 +214,7 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
         if len(parts) == 1:
             used = 1.0 - (1.0 - used) * (1.0 - share(text, "background"))
         elif len(parts) in {2, 3}:
-            where = _span(text, parts[2]) if len(parts) == 3 else chips
+            where = _span(text, parts[2], len(chips)) if len(parts) == 3 else chips
             jobs.append((parts[0], amount(parts[1], "background"), where))
         else:
             raise _bad("background", text, "must be a share or a job", "30% or alltoall:1G:64-127")
@@ -205,12 +223,20 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
     return used, jobs
 
 
-def _span(text: str, chips: str) -> Ints:
+def _span(text: str, chips: str, most: int) -> Ints:
     first, dash, last = chips.partition("-")
     numbers = first.isascii() and first.isdigit() and last.isascii() and last.isdigit()
-    if not dash or not numbers or int(last) < int(first):
+    if not dash or not numbers or _count(last) < _count(first):
         raise _bad("background", text, "chips are FIRST-LAST", "alltoall:1G:64-127")
-    return np.arange(int(first), int(last) + 1, dtype=np.int64)
+    if _count(last) >= most:
+        rule = f"there are {most:,} chips, numbered from 0"
+        raise _bad("background", text, rule, f"at most {most - 1}, or more chips --on the system")
+    return np.arange(_count(first), _count(last) + 1, dtype=np.int64)
+
+
+def _count(digits: str) -> int:
+    """Return the number that ``digits`` are; of more than any system has parts, 10^18."""
+    return int(digits) if len(digits) <= 18 else 10**18
 
 
 def _bad(field: str, found: str, rule: str, fix: str) -> InputError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from types import NoneType
 
 from artery.answers.arguments import check_kinds
-from artery.errors import InputError, Problem, UnknownNameError
+from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 ROUTINGS = ("ecmp", "static", "adaptive", "spray")
 ENGINES = ("auto", "coupled", "messages", "fluid")
@@ -63,6 +63,17 @@ class Request:
             "links": (0, MOST_LINKS),
         }
         check_kinds(int, **{name: getattr(self, name) for name in ranges})
+        for name in ("background", "slow", "overrides"):
+            _check_texts(name, getattr(self, name))
+        if not isinstance(self.store_and_forward, bool):
+            raise UsageError(
+                f"store_and_forward must be True or False, not {self.store_and_forward!r:.60}"
+            )
+        if self.fail_at is not None and not self.fail_links and not self.fail_switches:
+            raise UsageError(
+                "--fail-at says when links or switches fail, and none do; "
+                "add --fail-links 1% or --fail-switches 1"
+            )
         for name, known in (("routing", ROUTINGS), ("engine", ENGINES)):
             if getattr(self, name) not in known:
                 raise UnknownNameError(name, getattr(self, name), known)
@@ -82,3 +93,10 @@ class Request:
     def document(self) -> dict[str, object]:
         """Return the request as a JSON document keeps it."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _check_texts(name: str, given: object) -> None:
+    """Raise ``UsageError`` unless ``given`` is a list of texts; one text alone is none."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise UsageError(f"{name} must be a list of texts, not {given!r:.60}")
+    check_kinds(str, **{f"{name}[{place}]": one for place, one in enumerate(given)})

@@ -60,7 +60,7 @@ def coupled_pipes(
     routed = _routed(system, wires, pairs, scenario, ways)
     waves = [wave * ways for _, pipe in found for wave in _waves(pipe)]
     first = np.cumsum([0, *(len(_waves(pipe)) for _, pipe in found)])
-    amounts = [max(round(_amount(pipe, jobs[n]) / ways), 0) for n, pipe in found]
+    amounts = [_way(_amount(pipe, jobs[n]), ways) for n, pipe in found]
     segments = [
         min(_segment(pipe, _amount(pipe, jobs[n])), amount)
         for (n, pipe), amount in zip(found, amounts, strict=True)
@@ -152,8 +152,14 @@ def _waves(pipe: Pipe) -> list[int]:
 
 
 def _amount(pipe: Pipe, job: Placed) -> int:
-    """Bytes that cross each edge."""
-    return round(pipe.weight * pipe.volume * job.total)
+    """Bytes that cross each edge, at least one where there are any: a channel is never empty."""
+    exact = pipe.weight * pipe.volume * job.total
+    return max(round(exact), int(exact > 0))
+
+
+def _way(amount: int, ways: int) -> int:
+    """Bytes on each of the ways of an edge."""
+    return max(round(amount / ways), int(amount > 0))
 
 
 def _segment(pipe: Pipe, amount: int) -> int:
