@@ -102,3 +102,13 @@ def test_a_killed_process_and_the_first_failing_rank_are_told(tmp_path: Path) ->
     found = diagnose(str(path)).diagnosis
     assert found.verdict == "faulty"
     assert found.findings[0].cause.key == "killed"
+
+
+def test_one_rank_has_no_bandwidth_to_hold_against_anything(tmp_path: Path) -> None:
+    found = of(
+        tmp_path,
+        "hardware: {chip: h100-sxm, ranks: 1}\nsoftware:\n"
+        "measured:\n  - {collective: all_reduce, size: 1 GiB, busbw: 100 GB/s}\n",
+    ).diagnosis
+    assert (found.verdict, found.judged) == ("refused", None)
+    assert [why.reason for why in found.refusals] == ["one_rank"]

@@ -36,8 +36,10 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
         for name, value in facts_of(reading).items():
             if name not in facts:
                 facts[name], origins[name] = value, path
-    curves = tuple(curve for path, one in readings for curve in curves_of(one, path))
-    _derive(facts, origins, curves)
+    found = tuple(curve for path, one in readings for curve in curves_of(one, path))
+    _derive(facts, origins, found)
+    alone = [one for one in found if (one.ranks or _float(facts, "ranks")) == 1]
+    curves = tuple(one for one in found if one not in alone)
     for path, reading in readings:
         if reading.format == "facts":
             rows = reading.fields["measured"]
@@ -45,6 +47,7 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
                 facts[name], origins[name] = value, path
     said = tuple(line for path, one in readings for line in _lines(one, path))
     refusals = tuple(why for path, one in readings for why in _refusals(one, path))
+    refusals = tuple(dict.fromkeys((*refusals, *(_one_rank(one.source) for one in alone))))
     if curves:
         refusals = tuple(one for one in refusals if one.reason not in _OF_ONE_TABLE)
     degrees = impossible_degrees(facts)
@@ -148,5 +151,9 @@ def _table_refusals(table: Mapping[str, Any], path: str) -> Iterator[Refusal]:
             "nodes; dmesg for Xid",
         )
     elif table["ranks"] == 1:
-        fix = "start it over at least two GPUs (-g 2, or mpirun -np 2)"
-        yield Refusal("one_rank", f"{path}: one rank, so that nothing was sent", fix)
+        yield _one_rank(path)
+
+
+def _one_rank(path: str) -> Refusal:
+    fix = "start it over at least two GPUs (-g 2, or mpirun -np 2)"
+    return Refusal("one_rank", f"{path}: one rank, so that nothing was sent", fix)
