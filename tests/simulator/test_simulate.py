@@ -215,3 +215,16 @@ def test_the_form_says_where_it_is_less_exact(fabric: System, node: System) -> N
     steps = [played(fabric, "ring", size * MIB, broken).chosen.error for size in range(1, 33)]
     assert 0.25 in steps
     assert 0.10 not in steps
+
+
+@pytest.mark.parametrize("engine", ["coupled", "messages"])
+def test_what_takes_longer_than_the_clock_counts_is_refused(node: System, engine: str) -> None:
+    slow = Scenario(engine=engine, slow={3: 1e6})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="over its slowest link"):
+        played(node, "ring", 2**60, slow)
+
+
+def test_an_all_to_all_of_too_many_messages_is_refused_before_they_are_listed() -> None:
+    large = system("rail-clos-h100:65536")
+    with pytest.raises(InputError, match="4,294,901,760 messages"):
+        played(large, "grouped", MIB, Scenario(), "alltoall")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -90,6 +91,7 @@ def command(
     from artery.report.simulate_files import link_map, message_trace
     from artery.report.terminal import deliver
 
+    _check_files(map_file, trace_file, out)
     answer = simulate(collective, on, **options)
     if map_file is not None:
         write_whole(map_file, link_map(answer, as_json=map_file.endswith(".json")))
@@ -99,3 +101,18 @@ def command(
         write_whole(out, document("simulate", simulate_payload(answer)))
     else:
         deliver(simulate_drawing(answer, lang), out, least=TABLE_WIDTH)
+
+
+def _check_files(map_file: str | None, trace_file: str | None, out: str) -> None:
+    """Refuse two outputs in one place, of which only the last would be left."""
+    from artery.errors import UsageError
+
+    given = {"--map": map_file, "--trace": trace_file, "--out": out}
+    seen: dict[str, str] = {}
+    for flag, name in given.items():
+        if name is None or name == "/dev/null":
+            continue
+        place = "stdout" if name == "-" else os.path.realpath(name)
+        if place in seen:
+            raise UsageError(f"{seen[place]} and {flag} both write {name!r}; name a file for each")
+        seen[place] = flag

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.routing import Network
 from artery.core.system import System
+from artery.errors import InputError, Problem
 from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Transport, messages
@@ -28,6 +30,11 @@ Floats = NDArray[np.float64]
 
 MOST_TIMES = 200_000
 """Messages up to which the time of each is kept, for the timeline."""
+
+
+MOST_SECONDS: Final = 1e6
+"""Bytes over the slowest link up to which a run is played: eleven days; the engines' clocks hold
+nine times as much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,9 +90,26 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     check(jobs, system.chips)
     chosen = choose(jobs, scenario)
     wires = wired(system, scenario)
+    _check_time(jobs, wires)
     if chosen.engine == "coupled":
         return _coupled(system, wires, jobs, scenario, chosen)
     return _explicit(system, wires, jobs, scenario, chosen)
+
+
+def _check_time(jobs: tuple[Placed, ...], wires: Wires) -> None:
+    """Refuse what may take longer than picoseconds count in 64 bits, by the slowest link."""
+    rate = wires.network.rate[wires.network.rate > 0]
+    total = float(sum(job.total for job in jobs))
+    seconds = total / float(rate.min()) if len(rate) else 0.0
+    if seconds > MOST_SECONDS:
+        raise InputError(
+            Problem(
+                field="size",
+                found=f"{total:,.0f} B over links of {float(rate.min()):,.0f} B/s",
+                rule=f"a run of at most {MOST_SECONDS:,.0f} s over its slowest link is played",
+                fix="a smaller size, or links that are less slow",
+            )
+        )
 
 
 def _coupled(

@@ -52,6 +52,8 @@ def transfers_of(job: Placed) -> int:
     steps = job.schedule.steps
     if not steps:
         return 0
+    if steps == 1 and job.schedule.collective == "alltoall":
+        return job.schedule.ranks * (job.schedule.ranks - 1)
     seen = {0, steps // 2, steps - 1}
     most = max(len(job.schedule.step(k).source) for k in seen)
     return most * steps
