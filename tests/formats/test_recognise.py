@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,20 @@ def test_an_unknown_file_and_an_unknown_name(tmp_path: Path) -> None:
         read(str(other), "nccl-test")
     with pytest.raises(InputError, match="no table"):
         read(str(other), "nccl-tests")
+
+
+def test_what_is_no_file_is_named_with_the_way_out(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path, said in (
+        (str(pipe), "a pipe or a device"),
+        (os.devnull, "pipe it into -"),
+        (str(tmp_path), "a folder"),
+        ("", "no name"),
+        (str(tmp_path / "none"), "no such file"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(path)
 
 
 def test_names_and_kinds_are_those_of_the_design() -> None:

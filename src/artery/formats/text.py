@@ -111,13 +111,24 @@ def _bytes(path: str) -> bytes:
             return _limited(path, sys.stdin.buffer)
         file = Path(path)
         if not file.is_file():
-            found = "a folder" if file.is_dir() else "no such file"
-            raise _refused(path, found, "must be a file that can be read", "check the path")
+            raise _no_file(path, file)
         with file.open("rb") as stream:
             return _limited(path, stream)
     except OSError as error:
         found = error.strerror or str(error)
         raise _refused(path, found, "must be a file that can be read", "check the path") from None
+
+
+def _no_file(path: str, file: Path) -> InputError:
+    rule = "must be a file that can be read"
+    if not path:
+        return _refused('""', "no name", rule, "name a file; - is standard input")
+    if file.is_dir():
+        return _refused(path, "a folder", rule, "name the files in it")
+    if file.exists():
+        fix = "save it to a file, or pipe it into -"
+        return _refused(path, "a pipe or a device", rule, fix)
+    return _refused(path, "no such file", rule, "check the path")
 
 
 def _limited(path: str, stream: BinaryIO) -> bytes:
