@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from math import isfinite
 from types import NoneType
 from typing import Any, Final
 
@@ -17,6 +16,9 @@ from artery.core.system import System
 from artery.errors import InputError, Problem, Problems, UsageError, did_you_mean, nearest
 
 FARTHEST: Final = "shared"
+
+_MOST: Final = 1e15
+"""Assumed: no rate, time (s) or bandwidth (B/s) is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +109,10 @@ def _check_numbers(told: Circumstances) -> None:
             value = getattr(told, field.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
-            if not isfinite(value) or value < 0 or (value == 0 and field.name in above):
+            if not 0 <= value <= _MOST or (value == 0 and field.name in above):
                 least = "above 0" if field.name in above else "0 or more"
-                wrong.add(_out_of_range(field.name, value, f"a number {least}"))
+                rule = f"a number {least}, at most {_MOST:g}"
+                wrong.add(_out_of_range(field.name, value, rule))
         if not 0 < told.spare_risk < 1:
             wrong.add(_out_of_range("spare_risk", told.spare_risk, "a chance between 0 and 1"))
 
