@@ -112,3 +112,9 @@ def test_one_rank_has_no_bandwidth_to_hold_against_anything(tmp_path: Path) -> N
     ).diagnosis
     assert (found.verdict, found.judged) == ("refused", None)
     assert [why.reason for why in found.refusals] == ["one_rank"]
+
+
+def test_evidence_is_said_in_the_unit_of_its_fact() -> None:
+    log = Path(__file__).parent.parent / "fixtures" / "nccl-tests" / "results.json"
+    first = diagnose(str(log)).diagnosis.findings[0]
+    assert first.evidence == (f"{log}: largest size = 1.00 MiB",)

@@ -28,12 +28,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal
 
+from artery import units
 from artery.catalog.structure import fill
 from artery.diagnoser.case import Case, Fact, Said
 
@@ -83,7 +84,7 @@ class Evidence:
         value = case.facts.get(name)
         if value is None or not self._holds(value):
             return None
-        return f"{case.origins.get(name, 'facts')}: {name.replace('_', ' ')} = {shown(value)}"
+        return f"{case.origins.get(name, 'facts')}: {name.replace('_', ' ')} = {shown(value, name)}"
 
     def _holds(self, value: Fact) -> bool:
         if self.equals is not None:
@@ -129,11 +130,24 @@ def causes() -> tuple[Cause, ...]:
     return tuple(found)
 
 
-def shown(value: Fact) -> str:
-    """Return a fact as people write it."""
+_SHOWN: Final[Mapping[str, Callable[[float], str]]] = {
+    "nic_rate": units.show_line_rate,
+    "implied_network_rate": units.show_rate,
+    "largest_size": units.show_bytes,
+    "size": units.show_bytes,
+    "memory_per_gpu": units.show_bytes,
+    "parameters": units.show_count,
+}
+"""Facts that have a unit; the others are counts, shares and words."""
+
+
+def shown(value: Fact, name: str = "") -> str:
+    """Return a fact as people write it, in its unit if it is the fact called ``name``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return value if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, str):
+        return value
+    return _SHOWN[name](value) if name in _SHOWN else f"{value:g}"
 
 
 def _renamed(table: Mapping[str, object]) -> dict[str, object]:

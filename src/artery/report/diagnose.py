@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
-from artery.diagnoser.case import Curve, Fact
+from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World, shown
 from artery.diagnoser.verdict import Judged
 from artery.diagnoser.weigh import Weighed
@@ -224,23 +224,7 @@ def _notes(answer: DiagnoseAnswer, word: Words) -> Iterator[str]:
     for name, value in answer.facts.items():
         origin = answer.origins.get(name)
         if origin is not None:
-            yield f"{name.replace('_', ' ')}: {_fact(name, value)} ({origin})"
-
-
-_SHOWN: Final[Mapping[str, Callable[[float], str]]] = {
-    "nic_rate": units.show_line_rate,
-    "implied_network_rate": units.show_rate,
-    "largest_size": units.show_bytes,
-    "size": units.show_bytes,
-    "memory_per_gpu": units.show_bytes,
-    "parameters": units.show_count,
-}
-"""Facts that have a unit; the others are counts, shares and words."""
-
-
-def _fact(name: str, value: Fact) -> str:
-    show = _SHOWN.get(name)
-    return show(value) if show is not None and isinstance(value, float) else shown(value)
+            yield f"{name.replace('_', ' ')}: {shown(value, name)} ({origin})"
 
 
 def _gb(rate: float) -> str:
