@@ -230,3 +230,23 @@ def test_help_has_examples_one_a_line(capsys: pytest.CaptureFixture[str], name: 
     assert code == 0
     assert lines[lines.index("  Examples:") + 1].startswith(f"    artery fabric {name}")
     assert max(map(len, lines)) <= 90
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "said"),
+    [
+        ("", 1, "no cable"),
+        ("# n1,1,leaf1,2\n", 1, "no cable"),
+        ("n1,1,leaf1,1\nn2,1,leaf1\n", 3, "the line ends before b_port"),
+        ('n1,1,"leaf1,1\n', 2, "must be CSV"),
+    ],
+)
+def test_a_plan_that_is_cut_short_is_not_without_fault(
+    rows: str, line: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.csv"
+    plan.write_text("a_device,a_port,b_device,b_port\n" + rows, encoding="utf-8")
+    code, _, err = run(capsys, "check", str(plan))
+    assert code == 3
+    assert f"{plan.name}:{line}" in err
+    assert said in err

@@ -46,17 +46,25 @@ def read_cabling(text: Text) -> Cabling:
         found = f"no column {', '.join(missing)}"
         rule = "a plan names both ends of every cable"
         raise InputError(Problem(file=text.path, line=first, found=found, rule=rule, fix=fix))
+    least = 1 + max(header.index(name) for name in NEEDED)
     devices: dict[str, Device] = {}
     cables: list[Cable] = []
     with Problems() as problems:
         for number, cells in _rows(text, first):
             if not cells or cells[0].lstrip().startswith("#"):
                 continue
+            if len(cells) < least:
+                problems.absorb(_short(text.path, number, header[len(cells)]))
+                continue
             row = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
             try:
                 cables.append(_cable(row, devices, number))
             except InputError as error:
                 problems.absorb(error.at(file=text.path, line=number))
+    if not cables:
+        rule = "a plan has one cable a line below its columns"
+        fix = "add the cables, or write the plan out again"
+        raise InputError(Problem(file=text.path, line=first, found="no cable", rule=rule, fix=fix))
     guessed = () if "a_kind" in header and "b_kind" in header else (_GUESSED,)
     return Cabling(text.path, "cable-plan", tuple(devices.values()), tuple(cables), guessed)
 
@@ -73,6 +81,11 @@ def write_plan(cables: Iterator[Mapping[str, str]]) -> str:
     return out.getvalue()
 
 
+def _short(path: str, line: int, column: str) -> InputError:
+    found, rule = f"the line ends before {column}", "both ends of a cable are named"
+    return InputError(Problem(file=path, line=line, found=found, rule=rule, fix="mend the line"))
+
+
 def _header(text: Text) -> tuple[int, list[str]]:
     """Return the number of the header's line and its names."""
     for number, line in enumerate(text.lines[:100], 1):
@@ -84,7 +97,7 @@ def _header(text: Text) -> tuple[int, list[str]]:
 
 def _rows(text: Text, first: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows after line ``first`` with the number of their last line."""
-    rows = csv.reader(StringIO("\n".join(text.lines[first:])))
+    rows = csv.reader(StringIO("\n".join(text.lines[first:])), strict=True)
     try:
         for cells in rows:
             yield first + rows.line_num, cells
