@@ -53,6 +53,8 @@ def test_a_saved_plan_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str
         (["--spare-risk", "2"], 2, "--spare-risk"),
         (["--node-failures-per-1000-days", "-1"], 2, "--node-failures-per-1000-days"),
         (["--node-failures-per-1000-days", "nan"], 3, "node_failures_per_1000_days"),
+        (["--set", "chip.\u00b2=3"], 3, "--set"),
+        (["--set", f"chip.{'9' * 5000}=3"], 3, "--set"),
         (["--node-failures-per-1000-days", "1e300"], 3, "0 or more, at most 1e+15"),
     ],
 )

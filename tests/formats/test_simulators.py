@@ -67,6 +67,14 @@ def test_a_trace_that_breaks_off(tmp_path: Path) -> None:
         read(str(file))
 
 
+def test_a_trace_that_was_filled_up_with_zeros(tmp_path: Path) -> None:
+    file = tmp_path / "t.0.et"
+    file.write_bytes(trace(COMPUTE) + bytes(9))
+    found = read(str(file), "chakra")
+    assert found.fields["nodes"] == 1
+    assert warned(found, "filled up with zeros")
+
+
 def test_the_wire_format() -> None:
     assert varint(b"\xac\x02", 0) == (300, 2)
     assert list(fields(b"\x08\x96\x01\x12\x02hi")) == [(1, 150), (2, b"hi")]

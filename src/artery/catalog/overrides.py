@@ -62,7 +62,9 @@ def apply_overrides(values: Mapping[str, Any], overrides: Sequence[str]) -> Sour
                 rule = "must be path=value"
                 problems.add(_problem(text, rule, "for example memory.bandwidth=4 TB/s"))
                 continue
-            path = tuple(int(p) if p.isdigit() else p for p in _PART.findall(written))
+            path = tuple(
+                int(p) if p.isdecimal() and len(p) < 19 else p for p in _PART.findall(written)
+            )
             if _put(result, path, _value(value.strip())):
                 sources[path] = Source(f"{ORIGIN} {text}", "now", "assumed")
             else:

@@ -130,7 +130,7 @@ def _rails(network: Network) -> Mapping[tuple[str, str], int]:
 def _natural(name: str) -> list[tuple[int, str]]:
     """Return a key that sorts ``mlx5_10`` after ``mlx5_9``."""
     return [
-        (int(part[:18]), "") if part.isdigit() else (-1, part)
+        (int(part[:18]), "") if part.isdecimal() else (-1, part)
         for part in re.split(r"([0-9]+)", name)
     ]
 

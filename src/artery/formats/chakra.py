@@ -122,6 +122,8 @@ def _collect(stream: BufferedIOBase, totals: _Totals) -> None:
 
 
 def _node(message: bytes, totals: _Totals) -> None:
+    if not message:
+        raise BrokenMessageError("nothing in it, as where a copy was filled up with zeros")
     found: dict[int, Value] = {}
     attributes: dict[str, Value] = {}
     for number, value in fields(message):

@@ -119,7 +119,7 @@ def _affinity(grid: Grid) -> dict[str, Any]:
         tail = list(grid.tails.get(gpu, ()))
         if "CPU Affinity" in grid.columns and tail and tail[0] != "N/A":
             processors[gpu] = tail.pop(0)
-        if "NUMA Affinity" in grid.columns and tail and tail[0][:4].isdigit():
+        if "NUMA Affinity" in grid.columns and tail and tail[0][:4].isdecimal():
             numa[gpu] = int(tail[0][:4])
     return {
         "cpu_affinity": processors,
