@@ -90,8 +90,7 @@ def test_damage_never_ends_in_a_traceback(path: Path, data: st.DataObject) -> No
         ("megatron-args", "A=$A$A\nB=$B\n" + "--num-layers $A --hidden-size $B " * 2000),
         ("slurm-sinfo", "NODELIST STATE REASON\n" + "a " * 100_000),
         ("iblinkinfo", "0x1 " + '"' * 100_000),
-        ("nvidia-smi-topo", "\tGPU0\tGPU1\tNUMA Affinity\n"
-         + "GPU0\t X \tNV4\t\u00b2\nGPU1\tNV4\t X \t\u00b2\n"),
+        ("nvidia-smi-topo", "\tGPU0\tGPU1\tNUMA Affinity\n" + 2 * "GPU0\tNV4\tNV4\t\u00b2\n"),
         ("flight-recorder", '{"entries": [{"profiling_name": "x", "id": ' + "9" * 5000 + "}]}"),
         ("nccl-tests", '{"results": [{"busbw": 1, "size": ' + "9" * 5000 + "}]}"),
         ("nccl-tests", "size_bytes,time_us,algbw,busbw\n1048576,50,20,30\n2097152,80,20,x"),
