@@ -152,8 +152,9 @@ def test_one_rank_costs_nothing() -> None:
         ({"overrides": 3}, "overrides must be a list of texts"),
         ({"store_and_forward": "no"}, "True or False"),
         ({"fail_links": "chip " + "9" * 5000 + " -> nvswitch 0"}, "there are 8"),
+        ({"on": FABRIC, "fail_links": "0.001%"}, "that is none"),
         ({"fail_at": "1ms"}, "none do; add --fail-links"),
-        ({"fail_links": "1%", "fail_at": "1e9s"}, "at most 1,000,000 s"),
+        ({"fail_links": "9%", "fail_at": "1e9s"}, "at most 1,000,000 s"),
         ({"matrix": "no-such.csv"}, "all-to-all"),
         ({"queue_pairs": 0}, "from 1 to 64"),
         ({"seeds": 0, "links": -1}, "from 0 to"),
@@ -163,7 +164,7 @@ def test_one_rank_costs_nothing() -> None:
         ({"algorithm": "grouped"}, "does not do all_reduce"),
         ({"algorithm": "best", "fail_links": "100%"}, "no way"),
         ({"size": "lots"}, "lots"),
-        ({"fail_links": "1%", "fail_at": "soon"}, "soon"),
+        ({"fail_links": "9%", "fail_at": "soon"}, "soon"),
         ({"linsk": 3}, "links"),
         ({"seed": "x"}, "whole number"),
     ],
@@ -193,6 +194,14 @@ def test_a_matrix_has_a_mark_of_utf_8_before_it_as_spreadsheets_write(tmp_path: 
     matrix = tmp_path / "m.csv"
     matrix.write_text("0,1M\n1M,0", encoding="utf-8-sig")
     assert simulate("alltoall", "dgx-h100:2", matrix=str(matrix)).size == 2**20
+
+
+@pytest.mark.parametrize("text", ["0,0\n0,0", "5,0\n0,5"])
+def test_a_matrix_that_sends_nothing_is_refused(text: str, tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text(text)
+    with pytest.raises(InputError, match="no rank sends anything"):
+        simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
 
 
 def test_a_matrix_of_more_bytes_than_can_be_counted_is_refused(tmp_path: Path) -> None:

@@ -79,12 +79,17 @@ def share(text: str, field: str) -> float:
 def failures(text: str | None, network: Network) -> float | tuple[int, ...]:
     """Return a share of links (``1%``), or the links of ``leaf 3 -> spine 5, ...``.
 
-    Raises ``InputError`` for a link that is not there.
+    Raises ``InputError`` for a link that is not there, and a share that is not one link.
     """
     if text is None:
         return 0.0
     if "->" not in text:
-        return share(text, "fail-links")
+        part = share(text, "fail-links")
+        cables = len(network.between) or network.cables
+        if part > 0.0 and not round(part * cables):
+            rule = f"of {cables:,} cables that can fail, that is none"
+            raise _bad("fail-links", text, rule, f"{100 / max(cables, 1):.2g}% is one")
+        return part
     edges = network.edges()
     found: list[int] = []
     for name in text.split(","):
@@ -195,6 +200,8 @@ def matrix(path: str, ranks: int) -> Ints:
             found[number] = [0 if cell.strip() == "0" else units.size(cell) for cell in cells]
         except InputError as error:
             raise error.at(file=path, line=number + 1, field="matrix") from None
+    if ranks > 1 and not (found * ~np.eye(ranks, dtype=bool)).any():
+        raise _bad("matrix", "0 B", "no rank sends anything to another", "sizes").at(file=path)
     if float(found.sum(dtype=np.float64)) > MOST_BYTES:
         raise _bad("matrix", f"{found.sum(dtype=np.float64):.3g} B", "must be at most 1 EiB in all",
                    "smaller sizes").at(file=path)  # fmt: skip
