@@ -118,3 +118,14 @@ def test_evidence_is_said_in_the_unit_of_its_fact() -> None:
     log = Path(__file__).parent.parent / "fixtures" / "nccl-tests" / "results.json"
     first = diagnose(str(log)).diagnosis.findings[0]
     assert first.evidence == (f"{log}: largest size = 1.00 MiB",)
+
+
+@pytest.mark.parametrize(("busbw", "refused"), [("470 GB/s", False), ("3760 GB/s", True)])
+def test_more_than_any_link_carries_is_refused(tmp_path: Path, busbw: str, refused: bool) -> None:
+    found = of(
+        tmp_path,
+        "hardware: {system: dgx-h100, nodes: 1, ranks: 8}\nsoftware:\n"
+        f"measured:\n  - {{collective: all_reduce, size: 1 GiB, busbw: {busbw}}}\n",
+    ).diagnosis
+    assert (found.verdict == "refused") == refused
+    assert [why.reason for why in found.refusals] == ["above_the_links"] * refused

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_case import case_of
@@ -13,12 +14,15 @@ from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect import named
 from artery.answers.expect_pricing import Setting
 from artery.core.pricing import Collective
-from artery.diagnoser.case import Case, Curve, Fact
+from artery.diagnoser.case import Case, Curve, Fact, Refusal
 from artery.diagnoser.shape import shape_of
 from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
 from artery.errors import InputError, Problem, Problems, ThresholdError
 from artery.formats.reading import Progress, Reading
 from artery.formats.recognise import read
+
+_IMPOSSIBLE: Final = 4.0
+"""Assumed: no system gives so many times what it should; bits for bytes are eight times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ def diagnose(
     case = case_of(readings)
     node = next((path for path, one in readings if one.system is not None and path != "-"), None)
     stand, judged, setting = _judged(case, on, overrides, node)
+    if judged is not None and judged.ratio > _IMPOSSIBLE:
+        case = replace(case, refusals=(_impossible(judged),))
     reprice = None
     if judged is not None and setting is not None:
         reprice = repricer(setting, _collective(judged.curve), judged.curve)
@@ -69,6 +75,16 @@ def diagnose(
         case.origins, tuple((path, one.format) for path, one in readings),
         tuple(_notes(case, found, readings)), _wire(found.curve),
     )  # fmt: skip
+
+
+def _impossible(judged: Judged) -> Refusal:
+    last = judged.curve.last
+    return Refusal(
+        "above_the_links",
+        f"{judged.curve.source}: {last.busbw / 1e9:.4g} GB/s is "
+        f"{judged.ratio:.3g} times what the system can give",
+        "look whether Gb/s were written as GB/s, and whether the system (--on) is the one measured",
+    )
 
 
 def check_threshold(answer: DiagnoseAnswer, least: float) -> None:
