@@ -1,4 +1,4 @@
-"""What a simulated collective costs: ``python -m benchmarks.network [CASE]``.
+"""What a simulated collective costs: ``python -m benchmarks.network CASE``.
 
 From the system on: its network, paths, schedule and engine, with one link in a hundred down and
 hashed paths. Each case runs in a process of its own, so that its memory is its own.
@@ -88,10 +88,12 @@ def measure() -> list[Cost]:
 
 def main(name: str) -> None:
     """Print one case as JSON."""
+    if name not in CASES:
+        raise SystemExit(f"a case is one of {', '.join(CASES)}; make bench runs them all")
     if core().library is None:
         raise SystemExit(f"the loops are not compiled: {core().detail}")
     print(json.dumps(asdict(measure_one(CASES[name]))))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main("".join(sys.argv[1:]))
