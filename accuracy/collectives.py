@@ -16,6 +16,7 @@ from statistics import median
 
 import numpy as np
 
+from accuracy.score import Compared
 from artery.answers.expect import expect, named
 from artery.answers.expect_result import ExpectAnswer, Speed
 from artery.collective import bus_factor
@@ -31,7 +32,7 @@ RANGE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Compared):
     """One published time beside ours, in seconds, with the 80 % interval.
 
     ``fitted`` says that a constant was taken from this very row.
@@ -48,21 +49,6 @@ class Timed:
     low: float
     high: float
     fitted: bool
-
-    @property
-    def signed(self) -> float:
-        """predicted / measured - 1: above zero, the model is too slow."""
-        return self.predicted / self.measured - 1
-
-    @property
-    def error(self) -> float:
-        """Absolute relative error."""
-        return abs(self.signed)
-
-    @property
-    def covered(self) -> bool:
-        """Whether the interval holds the measurement."""
-        return self.low <= self.measured <= self.high
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,45 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Protocol
 
 TIGHT, LOOSE = 0.10, 0.12
 """Relative errors that the shares count: within 10 % and within 12 %."""
 
 
-class Compared(Protocol):
-    """A prediction beside a measurement."""
+class Compared:
+    """What a record of a prediction beside a measurement, with an 80 % interval, gives."""
 
-    @property
-    def signed(self) -> float:
-        """predicted / measured - 1."""
-
-    @property
-    def error(self) -> float:
-        """Absolute relative error."""
-
-    @property
-    def covered(self) -> bool:
-        """Whether the interval holds the measurement."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One row's prediction beside its measurement, in seconds.
-
-    ``low`` and ``high`` bound the 80 % interval, widened by what the source leaves open;
-    ``model_flops_rate`` is the model's FLOP per second and chip that were measured.
-    """
-
-    id: str
-    table: str
-    chip: str
+    __slots__ = ()
     measured: float
     predicted: float
     low: float
     high: float
-    model_flops_rate: float
-    recalled: bool = False
 
     @property
     def signed(self) -> float:
@@ -59,6 +33,25 @@ class Scored:
     def covered(self) -> bool:
         """Whether the interval holds the measurement."""
         return self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(Compared):
+    """One row's prediction beside its measurement, in seconds.
+
+    ``low`` and ``high`` bound the 80 % interval, widened by what the source leaves open;
+    ``model_flops_rate`` is the model's FLOP per second and chip that were measured.
+    """
+
+    id: str
+    table: str
+    chip: str
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    model_flops_rate: float
+    recalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

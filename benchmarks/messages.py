@@ -10,18 +10,17 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
 
 from artery.catalog import system
 from artery.cluster.routing import network, paths
-from artery.native import core
 from artery.native.gates import at_times, by_steps
 from artery.native.messages import Transport, messages, twin
 from artery.native.work import Links, Played, Transfers, Work
-from benchmarks.reference import fastest, gather, peak_memory
+from benchmarks.reference import fastest, gather, peak_memory, print_case
 
 SYSTEM = "rail-clos-h100"
 FAILED = 0.01
@@ -124,12 +123,5 @@ def measure() -> list[Speed]:
     return [Speed(**json.loads(run.stdout)) for run in runs]
 
 
-def main(name: str) -> None:
-    """Print one case as JSON."""
-    if core().library is None:
-        raise SystemExit(f"the loops are not compiled: {core().detail}")
-    print(json.dumps(asdict(CASES[name]())))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    print_case("".join(sys.argv[1:]), CASES)

@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from artery.catalog import system
 from artery.core.pricing import Collective
-from artery.native import core
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import Simulation, simulate
-from benchmarks.reference import fastest, gather, peak_memory
+from benchmarks.reference import fastest, gather, peak_memory, print_case
 
 SYSTEM = "rail-clos-h100"
 FAILED = 0.01
@@ -86,14 +86,6 @@ def measure() -> list[Cost]:
     return [Cost(**json.loads(run.stdout)) for run in runs]
 
 
-def main(name: str) -> None:
-    """Print one case as JSON."""
-    if name not in CASES:
-        raise SystemExit(f"a case is one of {', '.join(CASES)}; make bench runs them all")
-    if core().library is None:
-        raise SystemExit(f"the loops are not compiled: {core().detail}")
-    print(json.dumps(asdict(measure_one(CASES[name]))))
-
-
 if __name__ == "__main__":
-    main("".join(sys.argv[1:]))
+    cases = {name: partial(measure_one, case) for name, case in CASES.items()}
+    print_case("".join(sys.argv[1:]), cases)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from time import process_time
+from typing import Any
 
 import numpy as np
+
+from artery.native import core
 
 REPEATS = 5
 """Runs; the fastest counts, as everything else that runs only adds."""
 ENTRIES, TABLE = 8 * 2**20, 2 * 2**20
 """Doubles gathered, and doubles in the table: 16 MB, as the state of a million links."""
+
+
+def print_case(name: str, cases: Mapping[str, Callable[[], Any]]) -> None:
+    """Print what one of ``cases`` measures, a dataclass, as JSON: for a process of its own."""
+    if name not in cases:
+        raise SystemExit(f"a case is one of {', '.join(cases)}; make bench runs them all")
+    if core().library is None:
+        raise SystemExit(f"the loops are not compiled: {core().detail}")
+    print(json.dumps(asdict(cases[name]())))
 
 
 def fastest(work: Callable[[], object]) -> float:

@@ -9,19 +9,18 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from artery.catalog import system
 from artery.cluster.routing import Network, Paths, network, paths
-from artery.native import core
 from artery.native.coupled import Pipelines, coupled
 from artery.native.fluid import fluid
 from artery.native.gates import by_steps
 from artery.native.maxmin import maxmin
 from artery.native.work import Links, Transfers, Work
-from benchmarks.reference import fastest, gather, peak_memory
+from benchmarks.reference import fastest, gather, peak_memory, print_case
 
 SYSTEM = "rail-clos-h100"
 FAILED = 0.01
@@ -117,12 +116,5 @@ def measure() -> list[Shared]:
     return [Shared(**json.loads(run.stdout)) for run in runs]
 
 
-def main(name: str) -> None:
-    """Print one case as JSON."""
-    if core().library is None:
-        raise SystemExit(f"the loops are not compiled: {core().detail}")
-    print(json.dumps(asdict(CASES[name]())))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1])
+    print_case("".join(sys.argv[1:]), CASES)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from artery.answers.diagnose_facts import curves_of, facts_of
 from artery.answers.diagnose_training import training_facts
-from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said
+from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host
 from artery.formats.reading import Reading
 
@@ -38,7 +38,7 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
                 facts[name], origins[name] = value, path
     found = tuple(curve for path, one in readings for curve in curves_of(one, path))
     _derive(facts, origins, found)
-    alone = [one for one in found if (one.ranks or _float(facts, "ranks")) == 1]
+    alone = [one for one in found if (one.ranks or number(facts, "ranks")) == 1]
     curves = tuple(one for one in found if one not in alone)
     for path, reading in readings:
         if reading.format == "facts":
@@ -56,8 +56,8 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
 
 def impossible_degrees(facts: Mapping[str, Fact]) -> tuple[Refusal, ...]:
     """Return why the parallel degrees cannot be: tp·pp·cp·dp is the number of ranks."""
-    ranks = _float(facts, "ranks")
-    given = {name: _float(facts, name) for name in ("tp", "pp", "cp", "dp")}
+    ranks = number(facts, "ranks")
+    given = {name: number(facts, name) for name in ("tp", "pp", "cp", "dp")}
     product = prod(value for value in given.values() if value)
     if not ranks or product <= 1:
         return ()
@@ -77,19 +77,14 @@ def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Cu
     host = slow_host(curves)
     if host is not None:
         facts["slow_host"], origins["slow_host"] = host, f"{len(curves)} runs"
-    ranks, nodes = _float(facts, "ranks"), _float(facts, "nodes")
+    ranks, nodes = number(facts, "ranks"), number(facts, "nodes")
     if ranks and nodes:
         facts.setdefault("ranks_per_node", ranks / nodes)
         origins.setdefault("ranks_per_node", origins["ranks"])
-    used, there = _float(facts, "cards_used"), _float(facts, "nics_per_node")
+    used, there = number(facts, "cards_used"), number(facts, "nics_per_node")
     if used and there:
         facts.setdefault("cards_used_share", used / there)
         origins.setdefault("cards_used_share", origins["cards_used"])
-
-
-def _float(facts: Mapping[str, Fact], name: str) -> float | None:
-    value = facts.get(name)
-    return value if isinstance(value, float) else None
 
 
 def _lines(reading: Reading, path: str) -> Iterator[Said]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from artery.catalog.chips import chip as chip_of
-from artery.diagnoser.case import Fact
+from artery.diagnoser.case import Fact, number
 from artery.errors import InputError
 
 Row = Mapping[str, Any]
@@ -43,16 +43,11 @@ def training_facts(
     return dict(found)
 
 
-def _number(facts: Mapping[str, Fact], name: str) -> float | None:
-    value = facts.get(name)
-    return value if isinstance(value, float) else None
-
-
 def _memory(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
-    parameters = _number(facts, "parameters")
+    parameters = number(facts, "parameters")
     if not parameters:
         return
-    there = _number(facts, "memory_per_gpu") or _capacity(facts)
+    there = number(facts, "memory_per_gpu") or _capacity(facts)
     if there:
         yield "states_over_memory", parameters * _bytes_kept(facts) / there
     for row in rows:
@@ -65,9 +60,9 @@ def _memory(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[st
 
 def _bytes_kept(facts: Mapping[str, Fact]) -> float:
     """Return the bytes per parameter that every GPU keeps, after sharding."""
-    split = (_number(facts, "tp") or 1) * (_number(facts, "pp") or 1)
-    shares = max((_number(facts, "ranks") or 1) / split, 1.0)
-    stage = _number(facts, "zero") or 0
+    split = (number(facts, "tp") or 1) * (number(facts, "pp") or 1)
+    shares = max((number(facts, "ranks") or 1) / split, 1.0)
+    stage = number(facts, "zero") or 0
     kept = STATES / (shares if stage >= 1 else 1)
     kept += GRADIENTS / (shares if stage >= 2 else 1)
     kept += WEIGHTS / (shares if stage >= 3 else 1)
@@ -138,7 +133,7 @@ def _efficiency(small: tuple[float, float, float], large: tuple[float, float, fl
 
 def _implied(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
     """Bandwidth of one node that a longer step of k nodes implies: 2(k-1)/k·bytes / the rest."""
-    parameters = _number(facts, "parameters")
+    parameters = number(facts, "parameters")
     steps = sorted((row["nodes"], row["step_time"]) for row in rows
                    if row.get("nodes") and row.get("step_time"))  # fmt: skip
     if parameters and len(steps) > 1 and steps[0][0] == 1 and steps[-1][1] > steps[0][1]:

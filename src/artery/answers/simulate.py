@@ -58,23 +58,19 @@ def _answer(request: Request, question: Question) -> SimulateAnswer:
 def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
     """Return the name of the algorithm to play, and whether another stands for it."""
     from artery.answers.simulate_played import chosen
+    from artery.collective.spelling import spelled
     from artery.simulator.shapes import algorithms
 
     if asked == "auto":
         return chosen(question)
     able = algorithms(question.collective)
-    letters = {_letters(name): name for name in algorithms()}
-    name = letters.get(_letters(asked))
+    name = spelled(asked, algorithms())
     if name is None:
         raise UnknownNameError("algorithm", asked, ("auto", "best", *able))
     if name not in able:
         listed = ", ".join(able)
         raise UsageError(f"{name} does not do {question.collective}; use auto, best or {listed}")
     return name, False
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def _question(request: Request) -> Question:

@@ -17,7 +17,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, UnknownNameError, UsageError
 from artery.simulator.choice import choose
-from artery.simulator.placed import Placed
+from artery.simulator.placed import Placed, buffer
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import algorithms, shaped
 from artery.simulator.simulate import Simulation, simulate
@@ -43,7 +43,7 @@ class Question:
     @property
     def total(self) -> int:
         """Bytes of a rank's buffer."""
-        return self.size if isinstance(self.size, int) else int(self.size.sum(axis=1).max())
+        return buffer(self.size)
 
     @property
     def placement(self) -> Placement:

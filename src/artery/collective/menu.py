@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.library import Library, release
+from artery.collective.spelling import spelled
 from artery.core.pricing import Collective
 from artery.errors import UnknownNameError, UsageError
 
@@ -49,7 +50,7 @@ def menu(library: Library, collective: Collective, algorithm: str = "auto") -> t
         return tuple(
             name for name in able if name in since and release(since[name]) <= library.release
         )
-    name = _BY_LETTERS.get(_letters(algorithm))
+    name = spelled(algorithm, ALGORITHMS)
     if name is None:
         raise UnknownNameError("algorithm", algorithm, ("auto", "best", *ALGORITHMS))
     if name not in able:
@@ -57,11 +58,3 @@ def menu(library: Library, collective: Collective, algorithm: str = "auto") -> t
             f"{algorithm} does not do {collective}; use auto, best or one of {', '.join(able)}"
         )
     return (name,)
-
-
-def _letters(name: str) -> str:
-    """Return ``name`` without case, hyphens and underscores."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
-
-
-_BY_LETTERS = {_letters(name): name for name in ALGORITHMS}

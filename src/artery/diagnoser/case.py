@@ -9,6 +9,12 @@ Fact = str | float | bool
 """A whole number is a float here; text is in lower case."""
 
 
+def number(facts: Mapping[str, Fact], name: str) -> float | None:
+    """Return the fact called ``name`` if it is known and a number."""
+    value = facts.get(name)
+    return value if isinstance(value, float) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One size in bytes and its bus bandwidth in B/s."""

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeGuard
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Ignored, Progress, Reading
-from artery.formats.text import Text, open_bytes, read_text
+from artery.formats.text import Text, open_bytes, read_text, short
 
 _PIECE: Final = 4 * 2**20
 _COMMUNICATES: Final = re.compile(r"nccl|rccl", re.IGNORECASE)
@@ -213,12 +213,12 @@ def _fields(events: _Events) -> dict[str, Any]:
         ],
         "annotated_collectives": dict(events.annotations.most_common(50)),
         "steps": {str(number): length for number, length in sorted(events.steps.items())[:1000]},
-        "backend": _short(about.get("backend")),
+        "backend": short(about.get("backend")),
         "rank": _count(about.get("rank")),
         "world_size": _count(about.get("world_size")),
         "process_groups": _count(about.get("pg_count"))
         or (len(groups) if isinstance(groups, list) else None),
-        "devices": [_short(one.get("name")) for one in events.devices],
+        "devices": [short(one.get("name")) for one in events.devices],
         "cut_off": events.broken,
     }
 
@@ -265,10 +265,6 @@ def _measurement(path: str, fields: dict[str, Any]) -> Measurement:
     }
     return Measurement(Term("span", "s", span, span, span, "sum", source=path, children=parts),
                        path, conditions)  # fmt: skip
-
-
-def _short(value: object) -> str | None:
-    return value[:80] if isinstance(value, str) else None
 
 
 def _count(value: object) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
 from artery.formats.reading import Reading
-from artery.formats.text import Text
+from artery.formats.text import Text, short
 
 _GBPS: Final = re.compile(r"busbw: {1,4}(\d{1,7}(?:\.\d{1,9})?) {1,4}Gbps")
 _ALGORITHM: Final = re.compile(r"algo throughput: {0,4}(\d{1,18}(?:\.\d{1,9})?) {1,4}bps")
@@ -46,7 +46,7 @@ def read_json(text: Text) -> list[dict[str, Any]]:
     if isinstance(average, dict):
         average = average.get("bandwidth")
     return [{"rows": rows, "source": "JSON (-J)",
-             "name": _collective(name), "version": _text(document.get("version")),
+             "name": _collective(name), "version": short(document.get("version")),
              "average": average * 1e9 if _is_number(average) else None}]  # fmt: skip
 
 
@@ -57,8 +57,8 @@ def _json_row(one: object) -> dict[str, Any] | None:
     if not isinstance(outside, dict):
         return None
     return {
-        "size_bytes": one["size"], "count": one.get("count"), "type": _text(one.get("type")),
-        "reduction": _text(one.get("redop")), "root": one.get("root"),
+        "size_bytes": one["size"], "count": one.get("count"), "type": short(one.get("type")),
+        "reduction": short(one.get("redop")), "root": one.get("root"),
         "out_of_place": _json_side(outside),
         "in_place": _json_side(inside) if isinstance(inside, dict) else None, "extra": [],
     }  # fmt: skip
@@ -161,12 +161,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e18
 
 
-def _text(value: object) -> str | None:
-    return value[:80] if isinstance(value, str) else None
-
-
 def _collective(value: object) -> str | None:
-    name = _text(value)
+    name = short(value)
     return None if name is None else name.casefold().removesuffix("_perf")
 
 

@@ -89,6 +89,11 @@ def clean(text: str) -> str:
     return _LOST_ESCAPE.sub("", text) if "[0m" in text else text
 
 
+def short(value: object) -> str | None:
+    """Return a value of a file as a name of at most 80 characters; ``None`` if it is no text."""
+    return value[:80] if isinstance(value, str) else None
+
+
 def decoded(path: str, data: bytes) -> str:
     """Return ``data`` as text: UTF-8 with or without a mark, UTF-16, else Latin-1 if it is text.
 

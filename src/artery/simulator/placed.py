@@ -35,7 +35,12 @@ class Placed:
     @property
     def total(self) -> int:
         """Bytes of the buffer: of a matrix the most that a rank sends."""
-        return self.size if isinstance(self.size, int) else int(self.size.sum(axis=1).max())
+        return buffer(self.size)
+
+
+def buffer(size: int | Ints) -> int:
+    """Return the bytes of a rank's buffer: of a matrix the most that a rank sends."""
+    return size if isinstance(size, int) else int(size.sum(axis=1).max())
 
 
 def check(jobs: tuple[Placed, ...], chips: int) -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import Parameter, signature
 from pkgutil import iter_modules
 
+from artery.collective.spelling import spelled
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule, Step
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
@@ -103,16 +104,10 @@ def schedule(name: str, collective: Collective, ranks: int, **shape: object) -> 
 
 
 def _builder(name: str) -> Builder:
-    spelled = {_letters(known): known for known in builders()}
-    found = spelled.get(_letters(name))
+    found = spelled(name, builders())
     if found is None:
         raise UnknownNameError("schedule", name, builders())
     return builders()[found]
-
-
-def _letters(name: str) -> str:
-    """Return ``name`` without case, hyphens and underscores."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def _nothing(k: int) -> Step:
