@@ -4,6 +4,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+TRAINS := .venv/.trains
+# A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
+TORCH ?= torch==2.13.0
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 
 .DEFAULT_GOAL := help
@@ -17,6 +20,11 @@ $(READY): pyproject.toml setup.py $(wildcard src/artery/native/*.[ch])
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(READY)
 
+$(TRAINS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train,mpi]'
+	touch $(TRAINS)
+
 plan: $(READY) ## the best way to train Llama 3 405B on 16,384 H100
 	@$(BIN)/artery plan llama3-405b --on hgx-h100-roce:16384
 
@@ -24,7 +32,7 @@ test: check ## check, then all tests and the examples in docstrings; the simulat
 	$(BIN)/python -m pytest -q
 	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q tests/simulator tests/native
 
-check: $(READY) ## style, types, layers, sizes, duplicates, spelling
+check: $(TRAINS) ## style, types, layers, sizes, duplicates, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
