@@ -1,0 +1,1 @@
+"""Models to train: residual networks, a small transformer, and any factory of the user's."""
