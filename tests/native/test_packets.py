@@ -189,14 +189,49 @@ def random_rules(random: np.random.Generator) -> Ports:
         int(random.integers(0, 3 * unit)),
         fair=bool(random.random() < 0.3),
         mark=int(random.choice([0, 20_000])),
+        least=int(random.integers(1, 6)),
+    )
+
+
+def by_link(random: np.random.Generator, rules: Ports, links: int) -> Ports:
+    """Return the rules with a buffer of its own at every link."""
+    xoff = random.integers(rules.unit, 10 * rules.unit, links)
+    return replace(
+        rules,
+        xoff=xoff,
+        xon=xoff - random.integers(0, rules.unit, links),
+        headroom=random.integers(0, 3 * rules.unit, links),
     )
 
 
 def test_the_twin_agrees_to_the_picosecond(fast: Play) -> None:
     random = np.random.default_rng(5)
-    for _ in range(1000):
+    held = 0
+    for number in range(1000):
         work, rules = random_work(random), random_rules(random)
-        same(fast(work, rules), twin(work, rules))
+        if number % 2:
+            rules = by_link(random, rules, work.links.rate.size)
+        done = fast(work, rules)
+        same(done, twin(work, rules))
+        held += done.idle is not None and bool(done.idle.any())
+    assert held > 20
+
+
+def test_what_holds_no_bytes_is_sent_too(play: Play) -> None:
+    """A message of 0 bytes behind another in a busy port's queue."""
+    transfers = over_star(np.array([0, 0]), np.array([1, 1]), np.array([10**6, 0]), 2)
+    work = Work(star(2, RATE, LATENCY), transfers, at_times(np.zeros(2, np.int64)))
+    assert play(work, Ports()).unfinished == 0
+
+
+def test_a_held_up_port_says_for_how_long(play: Play) -> None:
+    """The link of victim and sender stands still half its time, but for what buffers hold."""
+    size, senders = 8_000_000, 4
+    done = play(beside_incast(senders, size), replace(LOSSLESS, xoff=50_000, xon=40_000))
+    assert done.idle is not None
+    moved = duration(2 * size, RATE)
+    assert done.idle[6] == pytest.approx(done.makespan - moved, rel=0.06)
+    assert not done.idle[[10, 11]].any()
 
 
 def test_endless_queues_are_the_message_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +244,7 @@ def test_endless_queues_are_the_message_engine(monkeypatch: pytest.MonkeyPatch) 
         links = replace(work.links, latency=work.links.latency + 1)
         work = work._replace(transfers=transfers, links=links)
         rules = replace(random_rules(random), control="none", fair=False, mark=0)
-        one = messages(work, Transport(rules.unit, rules.window, rules.packet, 1))
+        one = messages(work, Transport(rules.unit, rules.window, rules.packet, rules.least))
         other = packets(work, rules)
         for name in ("sent", "delivered", "opened", "bytes"):
             assert np.array_equal(getattr(one, name), getattr(other, name)), name
@@ -221,6 +256,7 @@ def test_endless_queues_are_the_message_engine(monkeypatch: pytest.MonkeyPatch) 
         (lambda: Ports(unit=0), "at least 1"),
         (lambda: Ports(control="pause", xoff=1, xon=2), "xon: 2"),
         (lambda: Ports(control="credit", xoff=100), "must hold a unit"),
+        (lambda: Ports(xoff=np.zeros(2, np.int64)).buffers(3), "2 entries, must be 3"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(rules: Callable[[], Ports], text: str) -> None:

@@ -12,6 +12,9 @@ def same(one: Played, other: Played) -> None:
     """Check that two engines agree to the picosecond in all that they say."""
     for name in ("sent", "delivered", "opened", "bytes", "queue"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (one.idle is None) == (other.idle is None)
+    if one.idle is not None and other.idle is not None:
+        assert np.array_equal(one.idle, other.idle)
     for name in ("makespan", "events", "unfinished", "overflow"):
         assert getattr(one, name) == getattr(other, name), name
 

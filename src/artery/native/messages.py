@@ -1,4 +1,4 @@
-"""The message engine: segments over paths of FIFO links whose buffers are never full.
+"""The message engine: segments over paths of FIFO links.
 
 The rules, for a segment of b bytes that meets links 1, 2, ... of rate B and latency α:
 
@@ -13,6 +13,12 @@ The rules, for a segment of b bytes that meets links 1, 2, ... of rate B and lat
 Equal times are served in the order of transfer, then segment. Alone on its path a message takes
 b / B + Σα + (hops - 1)·packet / B, the cut-through closed form (Kermani and Kleinrock,
 "Virtual cut-through", Computer Networks 3, 1979).
+
+Without ``Buffers`` those of the switches are never full, and a link's next free moment says all
+of its queue. With them every queue is played, segment by segment: a full buffer stops the ports
+that feed it, and what waits there for other links too (``artery.native.packets``, whose units are
+then segments). The rules above hold in both forms, and where no buffer fills both come to the
+same picosecond.
 """
 
 from __future__ import annotations
@@ -20,13 +26,14 @@ from __future__ import annotations
 from ctypes import c_int64
 from dataclasses import dataclass
 from heapq import heappop, heappush, heapreplace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
 from artery.errors import UsageError
-from artery.native import library
+from artery.native import library, queues
 from artery.native.gates import Opener
+from artery.native.packets import Ports, packets
 from artery.native.work import Longs, Marshalled, Played, Work, check, duration
 
 WHOLE: Final = 2**63 - 1
@@ -56,12 +63,34 @@ class Transport:
             raise UsageError(f"transport: {self}, window and least at least 1, none negative")
 
 
-def messages(work: Work, transport: Transport, *, times: bool = True) -> Played:
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffers:
+    """What the ports of switches hold of each class, bytes by link: the buffer at its far end.
+
+    ``pause``: priority flow control (IEEE 802.1Qbb) from ``xoff`` on, until ``xon``, with
+    ``headroom`` for what is on its way. ``credit``: no more than ``xoff`` (InfiniBand). Segments
+    that meet more than ``mark`` bytes in a queue are marked and halve their sender's window (0:
+    none).
+    """
+
+    control: Literal["pause", "credit"]
+    xoff: Longs
+    xon: Longs
+    headroom: Longs
+    mark: int = 0
+
+
+def messages(
+    work: Work, transport: Transport, buffers: Buffers | None = None, *, times: bool = True
+) -> Played:
     """Return what happens when ``work`` is played, times in ps; see the rules above.
 
     ``times`` asks for the times of each transfer; without, those of the gates remain.
-    Raises ``UsageError`` where the arrays do not fit together.
+    Raises ``UsageError`` where the arrays do not fit together, and where messages that are not cut
+    are to be held in buffers.
     """
+    if buffers is not None:
+        return packets(work, _ports(transport, buffers), times=times)
     check(work)
     loaded = library()
     if loaded is None:
@@ -79,11 +108,32 @@ def messages(work: Work, transport: Transport, *, times: bool = True) -> Played:
     return marshalled.played()
 
 
-def twin(work: Work, transport: Transport, *, times: bool = True) -> Played:
+def twin(
+    work: Work, transport: Transport, buffers: Buffers | None = None, *, times: bool = True
+) -> Played:
     """Return the same, to the picosecond, in plain Python."""
+    if buffers is not None:
+        return queues.twin(work, _ports(transport, buffers), times=times)
     run = _Run(work, transport)
     run.play()
     return run.played(times=times)
+
+
+def _ports(transport: Transport, buffers: Buffers) -> Ports:
+    """Return the same transport with every queue."""
+    if not transport.segment:
+        raise UsageError("segment: buffers hold segments, messages must be cut into them")
+    return Ports(
+        unit=transport.segment,
+        window=transport.window,
+        packet=transport.packet,
+        control=buffers.control,
+        xoff=buffers.xoff,
+        xon=buffers.xon,
+        headroom=buffers.headroom,
+        mark=buffers.mark,
+        least=transport.least,
+    )
 
 
 @dataclass(slots=True)

@@ -1,56 +1,7 @@
 /* Packets (or segments) through real queues: finite buffers, flow control, fair queues, marking;
-   packets.py says the rules. A port is the sending end of a link; the buffer at the far end of
-   that link belongs to it as well. */
+   packets.py says the rules. */
 
-#include "work.h"
-
-enum kind { READY, CHANGE, BACK, ARRIVE }; /* what an event is, and which comes first */
-enum control { NONE, PAUSE, CREDIT };
-
-struct rules {
-    int64_t unit, window, packet;         /* bytes, units, bytes */
-    int64_t control, xoff, xon, headroom; /* bytes; with CREDIT xoff is the buffer */
-    int64_t fair, mark, hops;             /* queues per transfer; bytes that mark; longest path */
-};
-
-struct unit {
-    struct event e;
-    int64_t tag, arrived, sequence;
-    int32_t came, next, marked;
-};
-
-struct port {
-    int64_t free, queued, bytes, peak;
-    int32_t scheduled;
-};
-
-struct lane { /* one class of one port */
-    int64_t held, room, virtual; /* in the buffer at the far end; credits; time of fair queues */
-    int32_t first, last, paused, pausing; /* queue; told to wait; telling the sender to wait */
-};
-
-struct flow { /* one transfer */
-    int64_t next, count, flying, window, missing, ready, tail, since, grown;
-    int32_t waits;
-};
-
-struct net {
-    struct work *w;
-    const struct rules *rules;
-    struct heap heap;
-    struct port *ports;
-    struct lane *lanes;
-    struct flow *flows;
-    struct unit *units;
-    int64_t *tags; /* by transfer and hop: the last tag given in fair queues */
-    int64_t sequence, done;
-    int32_t unit_count, unit_room, unused, failed;
-};
-
-static struct lane *lane_of(const struct net *n, int32_t link, int64_t t)
-{
-    return &n->lanes[link * n->w->classes + (n->w->class_of ? n->w->class_of[t] : 0)];
-}
+#include "queues.h"
 
 static void post(struct net *n, int64_t time, enum kind kind, int64_t order, int64_t what)
 {
@@ -62,32 +13,6 @@ static void post(struct net *n, int64_t time, enum kind kind, int64_t order, int
 static void tell(struct net *n, int64_t time, int64_t lane, int64_t what)
 {
     post(n, time, CHANGE, n->sequence++, lane << 32 | what);
-}
-
-static int32_t unit_take(struct net *n)
-{
-    if (n->unused >= 0) {
-        const int32_t i = n->unused;
-        n->unused = n->units[i].next;
-        return i;
-    }
-    if (n->unit_count == n->unit_room) {
-        const int32_t room = n->unit_room ? 2 * n->unit_room : 1024;
-        struct unit *units = realloc(n->units, (size_t)room * sizeof *units);
-        if (!units) {
-            n->failed = 1;
-            return -1;
-        }
-        n->units = units;
-        n->unit_room = room;
-    }
-    return n->unit_count++;
-}
-
-static void unit_drop(struct net *n, int32_t i)
-{
-    n->units[i].next = n->unused;
-    n->unused = i;
 }
 
 /* The next unit of transfer `t` reaches its source's port at `time`. */
@@ -103,7 +28,7 @@ static void inject(struct net *n, int64_t t, int64_t time)
     struct unit *u = &n->units[i];
     memset(u, 0, sizeof *u);
     u->e = departure(n->w, time, order);
-    u->e.bytes = piece_bytes(n->w, n->rules->unit, order);
+    u->e.bytes = piece_bytes(n->w, f->cut, order);
     u->came = -1;
     post(n, time, ARRIVE, order, i);
 }
@@ -112,7 +37,8 @@ static void begin(void *run, int64_t t, int64_t time)
 {
     struct net *n = run;
     struct flow *f = &n->flows[t];
-    f->count = f->missing = pieces(n->w, n->rules->unit, t);
+    f->cut = cut(n->w, n->rules->unit, n->rules->least, t);
+    f->count = f->missing = pieces(n->w, f->cut, t);
     f->window = n->rules->window;
     f->tail = -1;
     inject(n, t, time);
@@ -182,50 +108,6 @@ static void complete(struct net *n, int32_t i)
     signal_gate(n, n->w->delivered_gate[t], f->tail);
 }
 
-/* Put unit `i` into its lane: at the end, or with fair queues where its tag says (start-time fair
-   queueing; Goyal, Vin and Cheng, SIGCOMM 1996). */
-static void enqueue(struct net *n, int32_t i, struct lane *lane)
-{
-    struct unit *u = &n->units[i];
-    u->next = -1;
-    u->sequence = n->sequence++;
-    if (n->rules->fair) {
-        int64_t *last = &n->tags[(u->e.order >> 32) * n->rules->hops + u->e.hop];
-        u->tag = *last > lane->virtual ? *last : lane->virtual;
-        *last = u->tag + u->e.bytes;
-    }
-    if (lane->first < 0 || n->units[lane->last].tag <= u->tag) {
-        if (lane->first < 0)
-            lane->first = i;
-        else
-            n->units[lane->last].next = i;
-        lane->last = i;
-        return;
-    }
-    int32_t *place = &lane->first;
-    while (n->units[*place].tag <= u->tag)
-        place = &n->units[*place].next;
-    u->next = *place;
-    *place = i;
-}
-
-/* The lane of `link` that may send and whose first unit came first, or NULL. */
-static struct lane *eligible(const struct net *n, int32_t link)
-{
-    struct lane *found = NULL;
-    for (int64_t c = 0; c < n->w->classes; c++) {
-        struct lane *lane = &n->lanes[link * n->w->classes + c];
-        if (lane->first < 0 || lane->paused)
-            continue;
-        const struct unit *u = &n->units[lane->first];
-        if (n->rules->control == CREDIT && u->e.left > 1 && lane->room < u->e.bytes)
-            continue;
-        if (!found || u->sequence < n->units[found->first].sequence)
-            found = lane;
-    }
-    return found;
-}
-
 /* `bytes` leave the buffer at the far end of `link`, whose lane is `lane`. */
 static void release(struct net *n, int32_t link, struct lane *lane, int64_t bytes, int64_t time)
 {
@@ -233,7 +115,7 @@ static void release(struct net *n, int32_t link, struct lane *lane, int64_t byte
     lane->held -= bytes;
     if (n->rules->control == CREDIT)
         tell(n, heard, index, bytes);
-    if (lane->pausing && lane->held <= n->rules->xon) {
+    if (lane->pausing && lane->held <= n->rules->xon[link]) {
         lane->pausing = 0;
         tell(n, heard, index, 0);
     }
@@ -255,6 +137,10 @@ static void serve(struct net *n, int32_t link, struct lane *lane, int64_t time)
     p->free = tail;
     p->bytes += bytes;
     p->queued -= bytes;
+    p->waiting--;
+    if (p->since >= 0)
+        p->idle += time - p->since;
+    p->since = -1;
     if (tail < u->e.tail + packet)
         tail = u->e.tail + packet;
     if (u->came >= 0)
@@ -284,8 +170,10 @@ static void attempt(struct net *n, int32_t link, int64_t time)
         struct lane *lane = eligible(n, link);
         if (lane)
             serve(n, link, lane, time);
+        else if (p->waiting && p->since < 0)
+            p->since = time;
     }
-    if (p->queued && p->free > time && !p->scheduled) {
+    if (p->waiting && p->free > time && !p->scheduled) {
         p->scheduled = 1;
         post(n, p->free, READY, link, link);
     }
@@ -310,6 +198,7 @@ static void arrive(struct net *n, int32_t i, int64_t time)
     struct lane *from = came < 0 ? NULL : lane_of(n, came, t);
     u->marked |= n->rules->mark && p->queued > n->rules->mark;
     p->queued += u->e.bytes;
+    p->waiting++;
     if (from)
         from->held += u->e.bytes;
     enqueue(n, i, lane_of(n, link, t));
@@ -318,10 +207,10 @@ static void arrive(struct net *n, int32_t i, int64_t time)
         p->peak = p->queued;
     if (!from || n->rules->control != PAUSE)
         return;
-    const int64_t over = from->held - n->rules->xoff - n->rules->headroom;
+    const int64_t over = from->held - n->rules->xoff[came] - n->rules->headroom[came];
     if (n->w->overflow < over)
         n->w->overflow = over;
-    if (from->held > n->rules->xoff && !from->pausing) {
+    if (from->held > n->rules->xoff[came] && !from->pausing) {
         from->pausing = 1;
         tell(n, time + n->w->latency[came], from - n->lanes, 1);
     }
@@ -371,8 +260,10 @@ static int prepare(struct net *n)
         return 0;
     for (size_t i = 0; i < lanes; i++) {
         n->lanes[i].first = n->lanes[i].last = -1;
-        n->lanes[i].room = n->rules->xoff;
+        n->lanes[i].room = i + 1 < lanes ? n->rules->xoff[i / (size_t)w->classes] : 0;
     }
+    for (int64_t i = 0; i < w->links; i++)
+        n->ports[i].since = -1;
     gates_open(w, begin, n);
     return !n->failed;
 }
@@ -387,6 +278,7 @@ int artery_packets(struct work *w, const struct rules *rules)
     for (int64_t i = 0; n.ports && i < w->links; i++) {
         w->bytes[i] = n.ports[i].bytes;
         w->queue[i] = n.ports[i].peak;
+        w->idle[i] = n.ports[i].idle;
     }
     w->unfinished = w->transfers - n.done;
     gates_close(w);

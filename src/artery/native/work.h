@@ -33,6 +33,7 @@ struct work {
     int64_t *opened;                       /* by gate, zeros at first: when it opened, -1: never */
     int64_t *sent, *delivered;             /* by transfer, or NULL; -1: never */
     int64_t *bytes, *queue;                /* by link: carried; longest queue (ps or bytes) */
+    int64_t *idle;                         /* by link: ps held up by flow control; zeros at first */
     int64_t makespan, events, unfinished, overflow;
 };
 

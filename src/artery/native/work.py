@@ -92,7 +92,9 @@ class Played:
     by link the ``bytes`` carried and the longest ``queue`` met (ps of waiting in the message
     engine, bytes in the packet engine). ``makespan`` is the last delivery; ``unfinished`` counts
     transfers that were never delivered; ``overflow`` is how far, in bytes, a lossless buffer
-    ran over what its thresholds and headroom allow (more than 0: packets would be lost).
+    ran over what its thresholds and headroom allow (more than 0: packets would be lost). ``idle``
+    says how long flow control kept each link from sending what was waiting, ps (``None``: there
+    is none).
     """
 
     sent: Longs | None
@@ -104,6 +106,7 @@ class Played:
     events: int
     unfinished: int
     overflow: int = 0
+    idle: Longs | None = None
 
     def busy(self, links: Links) -> Longs:
         """Return how long each link was sending, ps: its bytes at its rate."""
@@ -134,7 +137,7 @@ _ARRAYS: Final[dict[str, type[np.int64 | np.int32]]] = {
     **dict.fromkeys(("sent_gate", "delivered_gate"), np.int32),
     "delay": np.int64,
     "count": np.int32,
-    **dict.fromkeys(("opened", "sent", "delivered", "bytes", "queue"), np.int64),
+    **dict.fromkeys(("opened", "sent", "delivered", "bytes", "queue", "idle"), np.int64),
 }
 """The pointers of ``struct work`` in work.h, in its order."""
 
@@ -158,6 +161,7 @@ class Marshalled:
         self.opened = np.zeros(gates.count.size, np.int64)
         self.bytes = np.zeros(links.rate.size, np.int64)
         self.queue = np.zeros(links.rate.size, np.int64)
+        self.idle = np.zeros(links.rate.size, np.int64)
         self.sent = np.full(n, -1, np.int64) if times else None
         self.delivered = np.full(n, -1, np.int64) if times else None
         arrays: dict[str, NDArray[np.integer] | None] = {
@@ -169,6 +173,7 @@ class Marshalled:
             "sent_gate": gates.sent, "delivered_gate": gates.delivered, "delay": gates.delay,
             "count": gates.count.copy(), "opened": self.opened, "sent": self.sent,
             "delivered": self.delivered, "bytes": self.bytes, "queue": self.queue,
+            "idle": self.idle,
         }  # fmt: skip
         self._kept = [
             None if array is None else contiguous(array, _ARRAYS[name])
