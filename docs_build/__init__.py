@@ -17,6 +17,8 @@ PAGES: Final[dict[str, str]] = {
     "README.zh.md": "docs_build.readme:chinese",
     "docs/goodput.md": "docs_build.goodput:english",
     "docs/goodput.zh.md": "docs_build.goodput:chinese",
+    "docs/speed.md": "docs_build.speed:english",
+    "docs/speed.zh.md": "docs_build.speed:chinese",
     "docs/picture.svg": "docs_build.picture:drawing",
     "docs/article.md": "docs_build.article:english",
     "docs/article.zh.md": "docs_build.article:chinese",
