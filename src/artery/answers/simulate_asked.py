@@ -108,7 +108,9 @@ def _vertex(name: str, network: Network) -> int:
     kind, _, number = name.rpartition(" ")
     first = 0
     for group in network.groups:
-        if group.name == kind and number.isascii() and number.isdigit():
+        if group.own and group.name == name:
+            return first
+        if group.name == kind and not group.own and number.isascii() and number.isdigit():
             if _count(number) < group.count:
                 return first + _count(number)
             rule = f"there are {group.count:,}, numbered from 0"

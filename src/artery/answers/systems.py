@@ -5,36 +5,93 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from artery.catalog.overrides import apply_overrides
+from artery.catalog.on_cables import on_cables
+from artery.catalog.overrides import ORIGIN, apply_overrides
 from artery.catalog.syntax import SUFFIXES
 from artery.catalog.systems import described, system
+from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.formats.node_table import assumed
 from artery.formats.reading import Reading
-from artery.formats.recognise import read
+from artery.formats.recognise import read, recognise
+from artery.formats.text import beginning
+
+NODE: Final = "node"
+"""The override that says what the hosts of a fabric file are: the name of a system."""
+
+_OF_SYSTEMS: Final = ("system", "state")
+"""Kinds of foreign files that say how chips or hosts are joined."""
 
 
 def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     """Return the system that ``on`` names, with ``overrides`` (``path=value``) laid over it.
 
-    A file whose name does not end as ours do is read as whatever format it has, for example the
-    output of ``nvidia-smi topo -m`` (``topo.txt:4`` takes four chips of it). ``chip=NAME`` among
-    the overrides says which chips these are, where the file does not. Raises
-    :class:`artery.errors.InputError`.
+    A file that is none of ours is read as whatever format it has: the output of ``nvidia-smi topo
+    -m`` (``topo.txt:4`` takes four chips of it), or the cables of a network, as ``ibnetdiscover``
+    prints them. What its hosts are says ``node=SYSTEM`` among the overrides. ``chip=NAME`` says
+    which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
     """
     file, chips = _file_and_chips(on)
+    node, rest = _node_of(overrides)
     if not is_foreign(file):
-        return system(on, overrides)
+        if node is not None:
+            raise _no_fabric(node, on)
+        return system(on, rest)
     found = read(file)
-    if found.table is None and found.system is not None and not overrides and chips is None:
+    if found.cabling is not None:
+        return _on_cables(found, found.cabling, node, rest, chips)
+    if node is not None:
+        raise _no_fabric(node, f"{file}, {found.format}")
+    if found.table is None and found.system is not None and not rest and chips is None:
         return found.system
-    table = system_table(found, file, overrides)
-    built = described(table, file, overrides, chips)
-    notes = (*found.warnings, *assumed(apply_overrides(table, overrides).values))
+    table = system_table(found, file, rest)
+    built = described(table, file, rest, chips)
+    notes = (*found.warnings, *assumed(apply_overrides(table, rest).values))
     return replace(built, name=file, warnings=(*built.warnings, *notes))
+
+
+def _on_cables(
+    found: Reading, cabling: Cabling, node: str | None, overrides: Sequence[str], chips: int | None
+) -> System:
+    """Return the system of hosts that are nodes of ``node``, on the network that was read."""
+    if node is None:
+        hosts = sum(device.kind == "host" for device in cabling.devices)
+        raise InputError(
+            Problem(
+                file=cabling.file,
+                found=f"a network of {hosts} hosts ({found.format})",
+                rule="it does not say what is in a host: chips, and how they are joined",
+                fix="--node dgx-h100, or whichever system's node the hosts are",
+            )
+        )
+    built = on_cables(cabling, node, overrides, chips)
+    chip = found.fields.get("chips")
+    other = isinstance(chip, list) and bool(chip) and built.chip.name not in chip
+    said = (f"the file says {', '.join(map(str, chip or ()))}, {node} has {built.chip.name}",)
+    notes = (*found.warnings, *(said if other else ()))
+    return replace(built, warnings=(*notes, *built.warnings))
+
+
+def _node_of(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Split ``node=SYSTEM`` off the overrides; the last one holds."""
+    node: str | None = None
+    rest: list[str] = []
+    for text in overrides:
+        path, _, value = text.partition("=")
+        if path.strip() == NODE and "{" not in value:
+            node = value.strip().strip("\"'")
+        else:
+            rest.append(text)
+    return node, rest
+
+
+def _no_fabric(node: str, on: str) -> InputError:
+    rule = "the hosts of a network file need it; a system says itself what its nodes are"
+    fix = f"leave out --node, or --on FILE with the cables between hosts, not {on}"
+    return InputError(Problem(file=ORIGIN, field=NODE, found=f'"{node}"', rule=rule, fix=fix))
 
 
 def _file_and_chips(on: str) -> tuple[str, int | None]:
@@ -46,13 +103,16 @@ def _file_and_chips(on: str) -> tuple[str, int | None]:
 
 
 def is_foreign(on: str) -> bool:
-    """Whether ``on`` is a file that is not named as files of ours are."""
-    if Path(on).suffix.lower() in SUFFIXES:
-        return False
+    """Whether ``on`` is a file of another tool: by its name, or by its content if named as ours."""
     try:
-        return Path(on).is_file()
-    except (OSError, ValueError):
+        if not Path(on).is_file() and not Path(on).is_fifo():
+            return False
+        if Path(on).suffix.lower() not in SUFFIXES:
+            return True
+        claims = recognise(beginning(on))
+    except (OSError, ValueError, InputError):
         return False
+    return bool(claims) and claims[0].kind in _OF_SYSTEMS
 
 
 def system_table(found: Reading, path: str, overrides: Sequence[str]) -> dict[str, Any]:
@@ -63,6 +123,9 @@ def system_table(found: Reading, path: str, overrides: Sequence[str]) -> dict[st
     if found.table is None:
         rule = "must describe chips and how they are joined"
         fix = "for example what `nvidia-smi topo -m` prints"
+        if found.cabling is not None:
+            rule = "tells switches and cables; a file of ours tells a network by its shape"
+            fix = f"give it as it is: --on {path} --node dgx-h100"
         raise InputError(Problem(file=path, found=f"{found.format}", rule=rule, fix=fix))
     chip = apply_overrides({}, overrides).values.get("chip")
     return found.table(chip if isinstance(chip, str) else found.fields.get("chip"))

@@ -11,6 +11,7 @@ from artery.catalog.system_parts import Links, dragonfly, fat_tree, scale_up, sl
 from artery.catalog.system_schema import SystemTable, TorusTable
 from artery.catalog.system_spec import Spec
 from artery.cluster.dragonfly import CHOOSING, Dragonfly, RouterPortsError, check_ports
+from artery.cluster.drawn import Drawn
 from artery.cluster.fabric import Fabric, fabric_tiers
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.stages import TooManyPortsError, stages
@@ -27,10 +28,17 @@ LIBRARY_OF_VENDOR = {"nvidia": "nccl", "amd": "rccl", "google": "ici"}
 """The communication library of one chip alone; others have ``gloo``."""
 
 
-def build(table: SystemTable, chip: Chip, links: Links, wanted: Spec) -> System:
+def build(
+    table: SystemTable,
+    chip: Chip,
+    links: Links,
+    wanted: Spec,
+    drawn: Callable[[int], Drawn] | None = None,
+) -> System:
     """Return the system with the ``wanted`` chips or shape (else as the table says, or one node).
 
-    ``links`` are the classes that the table names. Raises :class:`artery.errors.InputError` if it
+    ``links`` are the classes that the table names; ``drawn`` gives the network above a number of
+    nodes, if it is not that of the table. Raises :class:`artery.errors.InputError` if it
     cannot be that large, has no such shape, or its tiers need more ports than a switch has.
     """
     if table.torus is not None:
@@ -38,8 +46,11 @@ def build(table: SystemTable, chip: Chip, links: Links, wanted: Spec) -> System:
         network, warnings = _torus(grid), _torus_warnings(table, grid, wanted)
     else:
         domain = scale_up(table.node, links)
-        chips = _chips(table, domain, wanted)
-        network, warnings = _switched(table, domain, links, chips), _warnings(table, domain, chips)
+        chips = wanted.chips if drawn and wanted.chips else _chips(table, domain, wanted)
+        nodes = ceil(chips / table.node.chips)
+        tree = drawn(nodes) if drawn else _fabric(table, links, nodes)
+        network = _switched(table, domain, tree, chips)
+        warnings = _warnings(table, domain, chips, extrapolated=drawn is None)
     return System(
         name=table.name,
         chip=chip,
@@ -87,10 +98,9 @@ class _Network:
     router: Router
 
 
-def _switched(table: SystemTable, domain: ScaleUp, links: Links, chips: int) -> _Network:
-    """Return the network of domains under a tree of switches, if more than one node needs it."""
+def _switched(table: SystemTable, domain: ScaleUp, tree: Fabric | None, chips: int) -> _Network:
+    """Return the network of domains under switches, if more than one node needs them."""
     nodes = ceil(chips / table.node.chips)
-    tree = _fabric(table, links, nodes)
     tiers = _nested(domain, tree, table.node.chips, chips)
     if nodes == 1 and domain.tiers:
         tree = None
@@ -134,6 +144,8 @@ def _router(tiers: tuple[Tier, ...], tree: Fabric | None, whole: Assembly) -> Ro
     single_path = len(tiers)
     if isinstance(tree, FatTree):
         single_path += 1 - len(tree.levels)
+    elif isinstance(tree, Drawn):
+        single_path += 1 - len(tree.meetings)
     elif tree is not None:
         single_path -= sum(tier.name in CHOOSING for tier in tiers)
     routing = "direct" if tree is None else tree.routing
@@ -166,7 +178,7 @@ def _check_ports(tree: Fabric, nodes: int) -> None:
     try:
         if isinstance(tree, Dragonfly):
             check_ports(tree, nodes)
-        else:
+        elif isinstance(tree, FatTree):
             stages(tree, nodes)
     except RouterPortsError as error:
         raise InputError(
@@ -188,7 +200,9 @@ def _check_ports(tree: Fabric, nodes: int) -> None:
         ) from None
 
 
-def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> Iterator[str]:
+def _warnings(
+    table: SystemTable, domain: ScaleUp, chips: int, *, extrapolated: bool
+) -> Iterator[str]:
     """Yield what the user should know of how ``chips`` fill the system."""
     for size, what in ((table.node.chips, "node"), (domain.chips, "domain")):
         again = what == "domain" and domain.nodes == 1
@@ -197,7 +211,7 @@ def _warnings(table: SystemTable, domain: ScaleUp, chips: int) -> Iterator[str]:
     if table.node.kind == "nvswitch" and table.node.reduction is None:
         yield f"{table.name}: node.reduction is not given; taken as none (nvls: NVLink 4 and later)"
     fabric = table.fabric or table.dragonfly
-    published = None if fabric is None else fabric.published
+    published = None if fabric is None or not extrapolated else fabric.published
     if published is not None and chips > published:
         yield f"{table.name}: published to {published:,} chips; {chips:,} is extrapolated"
 

@@ -20,6 +20,7 @@ from artery.catalog.system_build import build, lone_chip
 from artery.catalog.system_schema import SystemTable
 from artery.catalog.system_spec import Spec, parse_spec
 from artery.core.chip import Chip
+from artery.core.link import Link
 from artery.core.source import Source
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
@@ -68,12 +69,33 @@ def _built(
     wanted: Spec,
     chip_overrides: Sequence[str],
 ) -> System:
-    chip = _chip(table.chip, chip_overrides)
-    links = {name: link_of(name) for name in _link_names(table)}
+    chip, links = chip_and_links(table, chip_overrides)
     built = build(table, chip, links, wanted)
     provenance = {**sourced.provenance, **_provenance_of(chip)}
     warnings = (*((note,) if note else ()), *built.warnings)
     return replace(built, provenance=provenance, warnings=warnings)
+
+
+def chip_and_links(
+    table: SystemTable, chip_overrides: Sequence[str]
+) -> tuple[Chip, dict[str, Link]]:
+    """Return the chip of a table, with ``chip_overrides``, and the classes of link it names."""
+    chip = _chip(table.chip, chip_overrides)
+    return chip, {name: link_of(name) for name in _link_names(table)}
+
+
+def table_of(
+    name: str, overrides: Sequence[str] = ()
+) -> tuple[str | None, SystemTable, dict[str, Source]]:
+    """Return a note on the name of a system, its table with ``overrides``, and its sources.
+
+    Raises :class:`artery.errors.InputError`, for the name of a chip as well.
+    """
+    note, found = _table(name, overrides)
+    if found is None:
+        _of_one_chip(Spec(name, chips=0), (), ())
+        raise AssertionError(name)
+    return note, found[0], dict(found[1].provenance)
 
 
 def _table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from artery.cli.options import set_option, shared_options
+from artery.cli.options import node_option, set_option, shared_options
 from artery.report.words import Language
 
 
@@ -36,6 +36,7 @@ class _Share(click.ParamType[float]):
     metavar="SHARE",
     help="Exit with 5 if measured is below this share of expected, for example 80%.",
 )
+@node_option
 @set_option
 @shared_options
 def command(

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from artery.cli.options import set_option, shared_options, system_option
+from artery.cli.options import node_option, set_option, shared_options, system_option
 from artery.report.words import Language
 
 _SIZES: Final = "8:16G:x2"
@@ -44,6 +44,7 @@ _SIZES: Final = "8:16G:x2"
     metavar="TYPE",
     help="Type of the elements, by nccl-tests' names.",
 )
+@node_option
 @set_option
 @shared_options
 def command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from artery.cli.flags import from_option, plan_flags, request
-from artery.cli.options import set_option, shared_options
+from artery.cli.options import node_option, set_option, shared_options
 from artery.report.words import Language
 
 
@@ -13,6 +13,7 @@ from artery.report.words import Language
 @click.argument("words", metavar="MODEL [PATH]...", nargs=-1)
 @from_option
 @plan_flags
+@node_option
 @set_option
 @shared_options
 def command(

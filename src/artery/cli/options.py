@@ -1,8 +1,9 @@
 """Options and parameter types that commands share: the same flag means the same everywhere.
 
 ``@shared_options`` gives a command ``as_json``, ``lang`` and ``out``; ``@set_option`` gives it
-``overrides``; ``@model_argument`` and ``@system_option`` give it ``model`` and ``on``. The types
-read values with units and turn what is wrong into a usage error that says what would fix it.
+``overrides``, to which ``@node_option`` adds; ``@model_argument`` and ``@system_option`` give it
+``model`` and ``on``. The types read values with units and turn what is wrong into a usage error
+that says what would fix it.
 """
 
 from __future__ import annotations
@@ -104,6 +105,23 @@ def set_option(command: _Command) -> _Command:
     )(command)
 
 
+def node_option(command: _Command) -> _Command:
+    """Give a command ``--node SYSTEM``, which :func:`set_option` puts among the overrides."""
+
+    def note(context: click.Context, _: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            context.meta["artery.node"] = value
+
+    return click.option(
+        "--node",
+        metavar="SYSTEM",
+        expose_value=False,
+        is_eager=True,
+        callback=note,
+        help="What the hosts of a network file are, for example dgx-h100.",
+    )(command)
+
+
 def model_argument(command: _Command) -> _Command:
     """Give a command its ``MODEL``: a catalog name, a config.json (or its folder), or ``-``."""
     return click.argument("model", metavar="MODEL")(command)
@@ -133,4 +151,5 @@ def _checked_overrides(
         path, equals, _ = value.partition("=")
         if not equals or not path.strip():
             raise click.BadParameter(f'"{value}" must be PATH=VALUE', context, parameter)
-    return values
+    node = context.meta.get("artery.node")
+    return (*values, f"node={node}") if node is not None else values

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from artery.cli.flags import Whole, from_option, plan_flags, request
-from artery.cli.options import set_option, shared_options
+from artery.cli.options import node_option, set_option, shared_options
 from artery.report.words import Language
 
 _INFEASIBLE: Final = 4
@@ -21,6 +21,7 @@ _INFEASIBLE: Final = 4
     "--top", type=Whole(1000), metavar="K", default=1, help="Plans to show, best first (default 1)."
 )
 @click.option("--trace", metavar="FILE", help="Write one step as a Perfetto trace.")
+@node_option
 @set_option
 @shared_options
 def command(

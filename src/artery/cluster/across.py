@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from artery.cluster.choice import Choice
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.dragonfly_paths import dragonfly_paths
+from artery.cluster.drawn import Drawn
+from artery.cluster.drawn_paths import drawn_paths
 from artery.cluster.inside import Inside
 from artery.cluster.network import Tree
 from artery.cluster.tree_paths import Crossing, Ends, tree_paths
@@ -84,6 +86,10 @@ def _own(within: Inside, seats: Seats, choice: Choice) -> tuple[Ints, Ints]:
 def _crossing(tree: Tree, ports: Ends, choice: Choice) -> Crossing:
     if isinstance(tree.fabric, Dragonfly):
         return dragonfly_paths(tree.fabric, tree.nodes, ports, choice)
+    if isinstance(tree.fabric, Drawn):
+        if tree.ways is None:
+            raise ValueError("a drawn network needs its tables")
+        return drawn_paths(tree.fabric, tree.ways, ports, choice)
     return tree_paths(tree.fabric, tree.stages, tree.nodes, ports, choice)
 
 

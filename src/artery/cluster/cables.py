@@ -67,6 +67,9 @@ def _named(system: System) -> tuple[list[str], list[str], dict[int, str]]:
             cards |= {first + number: f"nic{number % per_node}" for number in range(group.count)}
         else:
             width = max(3, len(str(group.count)))
-            names += [f"{group.name}{number + 1:0{width}d}" for number in range(group.count)]
+            names += [
+                group.name if group.own else f"{group.name}{number + 1:0{width}d}"
+                for number in range(group.count)
+            ]
         kinds += [kind] * group.count
     return names, kinds, cards

@@ -99,6 +99,6 @@ def vertex_name(network: Network, vertex: int) -> str:
     first = 0
     for group in network.groups:
         if vertex < first + group.count:
-            return f"{group.name} {vertex - first}"
+            return group.called(vertex - first)
         first += group.count
     raise IndexError(vertex)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly, dragonfly_edges, dragonfly_tiers
+from artery.cluster.drawn import Drawn, drawn_tiers
 from artery.cluster.fat_tree import FatTree, fat_tree_tiers
 from artery.cluster.stages import fat_tree_edges, stages
 from artery.core.link import Link
@@ -17,18 +18,22 @@ from artery.node.scale_up import bundle
 
 Ints = NDArray[np.int64]
 
-Fabric = FatTree | Dragonfly
+Fabric = FatTree | Dragonfly | Drawn
 
 
 def fabric_tiers(fabric: Fabric, chips_per_node: int, chips: int) -> tuple[Tier, ...]:
     """Return the tiers that ``chips`` chips meet in the fabric, innermost first."""
     if isinstance(fabric, Dragonfly):
         return dragonfly_tiers(fabric, chips_per_node, chips)
+    if isinstance(fabric, Drawn):
+        return drawn_tiers(fabric, chips_per_node, chips)
     return fat_tree_tiers(fabric, chips_per_node, chips)
 
 
 def switches(fabric: Fabric, nodes: int) -> list[VertexGroup]:
     """Return the switches in the order of their numbers."""
+    if isinstance(fabric, Drawn):
+        return fabric.groups()
     if isinstance(fabric, Dragonfly):
         return [
             VertexGroup("switch", f"{name}-{group}", count)
@@ -60,12 +65,16 @@ def cables(fabric: Fabric, nodes: int) -> tuple[Ints, Ints, Ints]:
     """
     if isinstance(fabric, Dragonfly):
         return dragonfly_edges(fabric, nodes)
+    if isinstance(fabric, Drawn):
+        return fabric.lower, fabric.upper, fabric.kind
     lower, upper = fat_tree_edges(fabric, nodes)
     return lower, upper, np.asarray(lower >= nodes * fabric.cards).astype(np.int64)
 
 
 def cable_counts(fabric: Fabric, nodes: int) -> list[tuple[int, int]]:
     """Return the cables of :func:`cables` as runs of one class: class and length."""
+    if isinstance(fabric, Drawn):
+        return fabric.counts()
     if isinstance(fabric, Dragonfly):
         groups = fabric.groups(nodes)
         across = groups * (groups - 1) // 2 * fabric.between
@@ -74,11 +83,18 @@ def cable_counts(fabric: Fabric, nodes: int) -> list[tuple[int, int]]:
     return [(0, nodes * fabric.one.cards * fabric.tors), (1, above)] * fabric.trees
 
 
+def port_classes(fabric: Fabric) -> int:
+    """Return how many of :func:`cable_links`, the first ones, are those of cards' ports."""
+    return fabric.ports if isinstance(fabric, Drawn) else 1
+
+
 def cable_links(fabric: Fabric) -> tuple[Link, ...]:
     """Return the classes of the fabric's cables: a card's port first.
 
     Half of the latency through one switch lies on the cable of a card.
     """
+    if isinstance(fabric, Drawn):
+        return fabric.links()
     port = replace(fabric.card, latency=fabric.latency / 2)
     if isinstance(fabric, Dragonfly):
         return port, replace(port, latency=fabric.hop), replace(port, latency=fabric.long)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly
-from artery.cluster.fabric import Fabric, cable_counts
+from artery.cluster.drawn import Drawn
+from artery.cluster.drawn_paths import Ways, ways
+from artery.cluster.fabric import Fabric, cable_counts, port_classes
 from artery.cluster.inside import Inside, inside
 from artery.cluster.stages import Stage, crosses, stages
 from artery.cluster.torus import Torus, torus_wiring
@@ -31,7 +33,8 @@ class Tree:
     """A fabric over domains, with what its paths need.
 
     ``slots`` is the first cable of a card's slot and ``first`` the first of the fabric; ``relay``
-    says that a path to another rail changes it in the node that it starts from.
+    says that a path to another rail changes it in the node that it starts from; ``ways`` are the
+    tables of a network drawn cable by cable.
     """
 
     fabric: Fabric
@@ -40,6 +43,17 @@ class Tree:
     slots: int
     first: int
     relay: bool
+    ways: Ways | None = None
+
+    @property
+    def port(self) -> int:
+        """The class of the first port of a card; the slot's is the one before."""
+        return len(self.within.whole.domain.links) + 1
+
+    @property
+    def core(self) -> int:
+        """The first class of a cable between switches."""
+        return self.port + port_classes(self.fabric)
 
     @property
     def nodes(self) -> int:
@@ -88,7 +102,7 @@ class Network:
         # The domain's classes come first, then a card's slot and port, then those between switches.
         core = len(self.links)
         if isinstance(self.plan, Tree):
-            core = len(self.plan.within.whole.domain.links) + 2
+            core = self.plan.core
         return np.flatnonzero(self.kind[: self.cables] >= core)
 
     def fail(self, what: float | Iterable[int], seed: int = 0) -> Network:
@@ -207,6 +221,9 @@ def _tree(fabric: Fabric, within: Inside, slots: int, first: int) -> Tree:
     """Return the fabric with its stages; rails that never meet are changed inside nodes."""
     if isinstance(fabric, Dragonfly):
         return Tree(fabric, within, (), slots, first, relay=False)
+    if isinstance(fabric, Drawn):
+        table = ways(fabric)
+        return Tree(fabric, within, (), slots, first, not table.joined, table)
     found = stages(fabric, within.whole.nodes)
     relay = fabric.rail_only or (fabric.rails and not crosses(found))
     return Tree(fabric, within, found, slots, first, relay)
@@ -221,8 +238,10 @@ def _without_slots(whole: Assembly, within: Inside) -> tuple[Link, ...]:
     arcs = within.exits[0, 0]
     cable = arcs[arcs >= 0] % max(within.cables, 1)
     spent = sum(links[whole.domain.cables[index][2]].latency for index in cable.tolist())
-    port = len(whole.domain.links) + 1
-    links[port] = replace(links[port], latency=max(0.0, links[port].latency - spent))
+    first = len(whole.domain.links) + 1
+    ports = port_classes(whole.fabric) if whole.fabric is not None else 0
+    for port in range(first, first + ports):
+        links[port] = replace(links[port], latency=max(0.0, links[port].latency - spent))
     return tuple(links)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from artery.cluster.across import across
 from artery.cluster.choice import Choice, Words, mix
 from artery.cluster.detour import detour
+from artery.cluster.drawn import Drawn
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.inside import Inside
 from artery.cluster.network import Network, Tree
@@ -73,6 +74,8 @@ def digits_of(network: Network, target: Ints) -> Ints:
     per_node = domain.chips // domain.nodes
     node: Ints = target // per_node
     if isinstance(fabric, FatTree) and (fabric.rails or fabric.rail_only):
+        return node
+    if isinstance(fabric, Drawn) and fabric.rails:
         return node
     card: Ints = within.slots[target - node * per_node, 0]
     return node * fabric.cards + card

@@ -19,11 +19,19 @@ TierKind = Literal["switch", "ring", "mesh", "cube-mesh", "pcie-tree", "pairs", 
 
 @dataclass(frozen=True, slots=True)
 class VertexGroup:
-    """``count`` vertices of one kind (``chip``, ``host``, ``nic``, ``switch``), numbered on."""
+    """``count`` vertices of one kind (``chip``, ``host``, ``nic``, ``switch``), numbered on.
+
+    With ``own`` the one vertex has a name of its own and no number.
+    """
 
     kind: str
     name: str
     count: int
+    own: bool = False
+
+    def called(self, number: int) -> str:
+        """Return what a vertex is called: ``leaf 3``, ``chip 17``, or by its own name."""
+        return self.name if self.own else f"{self.name} {number}"
 
 
 @dataclass(frozen=True, slots=True)

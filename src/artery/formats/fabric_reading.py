@@ -41,6 +41,7 @@ def fabric_reading(cabling: Cabling, ignored: tuple[Ignored, ...] = ()) -> Readi
         fields,
         (*cabling.warnings, *_warnings(fields, found)),
         ignored,
+        cabling=cabling,
     )
 
 

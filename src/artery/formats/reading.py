@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.core.term import Measurement
 from artery.core.workload import Workload
@@ -36,6 +37,9 @@ class Reading:
     are what an expert would remark; ``ignored`` what was not understood. A reading may also be a
     ``system``, and ``measurements``.
 
+    ``cabling`` is what a file tells of a network, cable by cable: with a node for its hosts it is a
+    system as well (:func:`artery.catalog.on_cables.on_cables`).
+
     ``table`` gives, for the catalog's name of the chip (``None``: the one that the file names),
     the same system as a file of ours would describe it (:mod:`artery.catalog.system_schema`). It
     raises ``InputError`` where a fact is missing, which ``fields["missing_facts"]`` names;
@@ -55,6 +59,7 @@ class Reading:
     system: System | None = None
     measurements: tuple[Measurement, ...] = ()
     table: Callable[[str | None], dict[str, Any]] | None = None
+    cabling: Cabling | None = None
     workload: Workload | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
 

@@ -65,7 +65,7 @@ def _rates(system: System, whole: Network, scenario: Scenario) -> Ints:
     if isinstance(whole.plan, Tree):
         domain = len(whole.plan.within.whole.domain.links)
         share[domain:] = outside * scenario.outside
-        share[domain + 2 :] *= 1.0 - scenario.background
+        share[whole.plan.core :] *= 1.0 - scenario.background
     if not scenario.slow and (share == 1.0).all():
         return whole.rate
     rate = whole.rate * share[whole.kind]
@@ -117,7 +117,7 @@ def _switches(whole: Network, scenario: Scenario) -> list[int]:
 def _above_leaves(whole: Network, switches: list[int]) -> list[int]:
     """Return the switches without hosts, if there are any; else all."""
     edges = whole.edges()
-    kinds = len(whole.plan.within.whole.domain.links) + 1 if isinstance(whole.plan, Tree) else 0
-    with_hosts = np.unique(edges.target[edges.link == kinds])
+    first, last = (whole.plan.port, whole.plan.core) if isinstance(whole.plan, Tree) else (0, 0)
+    with_hosts = np.unique(edges.target[(edges.link >= first) & (edges.link < last)])
     found = [one for one in switches if one not in set(with_hosts.tolist())]
     return found or switches

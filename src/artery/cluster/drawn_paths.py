@@ -1,0 +1,131 @@
+"""Ways through a network drawn cable by cable: shortest ones, a choice at every switch.
+
+Routers of any wiring work so: a table of distances to every leaf, and at each switch all cables
+that lead one nearer (OpenSM's min-hop and every ECMP fabric). In a tree this is up and down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.cluster.choice import Choice
+from artery.cluster.drawn import Drawn
+from artery.cluster.tree_paths import Crossing, Ends
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+FAR = np.int16(32_000)
+"""The distance of switches that do not meet."""
+
+ROWS = 256
+"""Leaves whose distances are searched together: few enough for the arrays to stay small."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ways:
+    """Where every card hangs, and how far every switch is from every leaf.
+
+    ``leaf`` and ``cable`` are by card, -1 where a card has no cable. ``row`` is the row of a leaf
+    in ``distance`` (leaf, switch). ``near``, ``by`` and ``back`` are by switch and place: the
+    neighbour, the cable, and whether it is passed from its upper end to its lower; a place that is
+    not used leads to a switch beyond the last, which is far from everywhere.
+    """
+
+    leaf: Ints
+    cable: Ints
+    row: Ints
+    distance: NDArray[np.int16]
+    near: Ints
+    by: Ints
+    back: Flags
+    joined: bool
+
+
+def ways(fabric: Drawn) -> Ways:
+    """Return the tables of a drawn network."""
+    first, many = fabric.endpoints, len(fabric.switches)
+    of_card = fabric.lower < first
+    leaf = np.full(first, -1, dtype=np.int64)
+    cable = np.full(first, -1, dtype=np.int64)
+    number = np.flatnonzero(of_card)
+    leaf[fabric.lower[number]] = fabric.upper[number] - first
+    cable[fabric.lower[number]] = number
+    number = np.flatnonzero(~of_card)
+    one, other = fabric.lower[number] - first, fabric.upper[number] - first
+    tail, head = np.concatenate([one, other]), np.concatenate([other, one])
+    near, by, back = _places(many, tail, head, np.tile(number, 2), len(number))
+    leaves = np.unique(leaf[leaf >= 0])
+    row = np.full(many, -1, dtype=np.int64)
+    row[leaves] = np.arange(len(leaves))
+    distance = _distances(many, leaves, tail, head)
+    joined = bool((distance[:, leaves] < FAR).all())
+    return Ways(leaf, cable, row, distance, near, by, back, joined)
+
+
+def _places(
+    many: int, tail: Ints, head: Ints, cable: Ints, cables: int
+) -> tuple[Ints, Ints, Flags]:
+    """Return neighbour, cable and direction by switch and place."""
+    degree = np.bincount(tail, minlength=many)
+    width = max(int(degree.max(initial=0)), 1)
+    order = np.argsort(tail, kind="stable")
+    firsts = np.concatenate([[0], np.cumsum(degree)])
+    place = np.arange(len(tail)) - firsts[tail[order]]
+    near = np.full((many, width), many, dtype=np.int64)
+    by = np.full((many, width), -1, dtype=np.int64)
+    back = np.zeros((many, width), dtype=bool)
+    near[tail[order], place] = head[order]
+    by[tail[order], place] = cable[order]
+    back[tail[order], place] = order >= cables
+    return near, by, back
+
+
+def _distances(many: int, leaves: Ints, tail: Ints, head: Ints) -> NDArray[np.int16]:
+    """Return the cables from every switch to every leaf; one column more, far from all."""
+    found = np.full((len(leaves), many + 1), FAR, dtype=np.int16)
+    for start in range(0, len(leaves), ROWS):
+        part = found[start : start + ROWS]
+        part[np.arange(len(part)), leaves[start : start + ROWS]] = 0
+        level = 0
+        while True:
+            row, arc = np.nonzero((part[:, head] == level) & (part[:, tail] == FAR))
+            if not len(row):
+                break
+            level += 1
+            part[row, tail[arc]] = level
+    return found
+
+
+def drawn_paths(fabric: Drawn, table: Ways, ends: Ends, choice: Choice) -> Crossing:
+    """Return the way of every pair of cards; cables are numbered as the fabric lists them."""
+    start = ends.source * fabric.cards + ends.source_card
+    stop = ends.target * fabric.cards + ends.target_card
+    rise, fall = table.cable[start], table.cable[stop]
+    here, goal = np.maximum(table.leaf[start], 0), np.maximum(table.leaf[stop], 0)
+    row = table.row[goal]
+    joined = (rise >= 0) & (fall >= 0) & (table.distance[row, here] < FAR)
+    here = np.where(joined, here, goal)
+    columns: list[Ints] = [np.where(joined, rise, -1)]
+    down: list[bool | Flags] = [False]
+    for _ in range(int(table.distance[row, here].max(initial=0))):
+        cable, back, here = _step(table, row, here, here != goal, choice)
+        columns.append(cable)
+        down.append(back)
+    return Crossing([*columns, np.where(joined, fall, -1)], [*down, True], joined)
+
+
+def _step(
+    table: Ways, row: Ints, here: Ints, moving: Flags, choice: Choice
+) -> tuple[Ints, Flags, Ints]:
+    """Return the cable that leads one nearer, its direction, and the switch where it ends."""
+    near = table.near[here]
+    nearer = table.distance[row[:, None], near] == table.distance[row, here][:, None] - 1
+    count = np.maximum(nearer.sum(axis=1), 1)
+    pick = np.broadcast_to(choice(count), here.shape)
+    place = np.argmax(np.cumsum(nearer, axis=1) > pick[:, None], axis=1)
+    cable = np.where(moving, table.by[here, place], -1)
+    return cable, table.back[here, place], np.where(moving, near[np.arange(len(here)), place], here)
