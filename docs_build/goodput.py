@@ -29,6 +29,10 @@ _INTRO: Final = Text(
 * **Failures** add up over nodes (a series system). Four rates are published that fit the model;
   the default is the first, and answers carry the range of all. They differ by what is counted,
   not by the size of the job: failures are in proportion to nodes.
+* **What must be told**: lemon nodes (`--lemon-nodes`; their harm from the same fleet: 14 % of jobs
+  failed with them, 4 % without), young hardware (`--young-factor`, `--age`; fading by e in thirty
+  days is assumed), parts that take many nodes with them (`--domain-nodes`), slow nodes, link flaps,
+  the user's own faults. They are off until told, for no rate of theirs is published per part.
 * **A restart** is the sum of its parts: notice, stop, reschedule, start, meet, communicators,
   load, first step; each with its source, `assumed` where there is none.
 * **Checkpoints** go to a shared store, a local disk or a peer's memory; their cost is the plan's
@@ -48,6 +52,10 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
 
 * **故障**按节点相加（串联系统）。有四个公开的故障率适用；默认取第一个，答案带上全部的范围。
   它们的差别在于统计什么，而不在于作业的规模：故障与节点数成正比。
+* **须由用户给出的**：反复出错的节点（`--lemon-nodes`；危害取自同一机群：有它们时 14 % 的作业失败，
+  没有时 4 %）、新硬件（`--young-factor`、`--age`；三十天衰减到 1/e 为假定）、
+  一坏就带走许多节点的部件（`--domain-nodes`）、慢节点、链路抖动、用户自己的错误。
+  没有公开的单件故障率，所以不给出就不计。
 * **重启**是各部分之和：发现、停止、重新调度、启动、会合、通信组、加载、第一步；
   各有来源，没有来源的写明 `assumed`。
 * **检查点**可放在共享存储、本地盘或邻居内存；代价是方案自身的字节数除以系统的带宽，

@@ -195,3 +195,21 @@ def test_all_numbers_out_of_range_are_said_at_once() -> None:
         ask(save_time=0.0, interval=-1.0, spare_risk=1.0, repair_time=float("nan"))
     fields = [problem.field for problem in caught.value.problems]
     assert fields == ["save_time", "interval", "repair_time", "spare_risk"]
+
+
+def test_taking_lemons_out_is_a_lever() -> None:
+    answer = ask(lemon_nodes=0.012, young_factor=3.0)
+    assert fix(answer, "lemon_node").gain > 0.0
+    assert fix(answer, "young_hardware").gain > 0.0
+    assert answer.mtbf.value < ask().mtbf.value / 3
+
+
+def test_racks_that_fall_need_spares_and_their_size() -> None:
+    told: dict[str, Any] = {"domain_failures_per_1000_days": 50.0, "domain_nodes": 4}
+    assert ask(**told).spares.needed >= ask().spares.needed
+    with pytest.raises(InputError, match="domain_nodes"):
+        ask(domain_failures_per_1000_days=50.0)
+    with pytest.raises(InputError, match="lemon_nodes"):
+        ask(lemon_nodes=0.9)
+    with pytest.raises(InputError, match="young_factor"):
+        ask(young_factor=0.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, log1p
+from math import ceil, inf, log1p
 from typing import Any, Final
 
 from artery.answers.goodput_levers import MONTH, Mending, fixes, ranked
@@ -22,10 +22,11 @@ from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer, PlanResult
 from artery.cloud.checkpoints import MASTER, State, Tier, TierName, tiers
 from artery.cloud.failure_model import failure_model
+from artery.cloud.failures import DAY
 from artery.cloud.goodput import Job, at, availability, best, mean_restart, restart_of
 from artery.cloud.intervals import best_complete, daly, young
 from artery.cloud.recovery import given_restart, recovery
-from artery.cloud.spares import nines, spares_needed
+from artery.cloud.spares import nines, spares_for_domains, spares_needed
 from artery.core.failure import FailureModel, Severity
 from artery.core.system import System
 from artery.core.term import Term
@@ -216,8 +217,14 @@ def _node_availability(case: _Case) -> float:
 def _spares(case: _Case) -> Spares:
     """How many nodes are out, and how many should be spare."""
     out = case.system.nodes * (1.0 - _node_availability(case))
-    risk = case.told.spare_risk
-    return Spares(out, case.told.repair_time, risk, spares_needed(out, risk))
+    risk, repair = case.told.spare_risk, case.told.repair_time
+    domains = case.told.domain_failures_per_1000_days
+    if not domains or case.told.domain_nodes is None:
+        return Spares(out, repair, risk, spares_needed(out, risk))
+    size = case.told.domain_nodes
+    fallen = ceil(case.system.nodes / size) * domains / 1000 / DAY * repair
+    needed = spares_for_domains(out, fallen, size, risk)
+    return Spares(out + fallen * size, repair, risk, needed)
 
 
 def _choices(case: _Case) -> tuple[Choice, ...]:

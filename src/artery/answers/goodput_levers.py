@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from artery.answers.goodput_result import Fix
 from artery.cloud.checkpoints import Tier
-from artery.cloud.goodput import Job, best, mean_restart, replicas, restart_of, scaled
+from artery.cloud.goodput import Job, best, mean_restart, replicas, restart_of, scaled, without
+from artery.cloud.told_failures import LEMONS, YOUNG
 
 MONTH: Final = 30 * 86400.0
 
@@ -58,6 +59,9 @@ def fixes(what: Mending, now: float) -> Iterator[tuple[str, str, float]]:
     if what.interval is not None:
         yield "interval", "best", best(job).productive
     yield "failures", "x 0.5", what.share(failures=scaled(job.failures, 0.5))
+    for name in (LEMONS, YOUNG):
+        if any(each.name == name for each in job.failures.classes):
+            yield name, "taken out", what.share(failures=without(job.failures, name))
     for part in job.parts:
         halved = replace(part, value=part.value / 2)
         parts = tuple(halved if each is part else each for each in job.parts)

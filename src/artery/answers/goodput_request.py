@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from artery.answers.arguments import check_kinds
 from artery.cloud.checkpoints import SURVIVES, TierName
-from artery.cloud.failure_model import Rates
 from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.spares import REPAIR
+from artery.cloud.told_failures import Rates
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems, UsageError, did_you_mean, nearest
 
@@ -20,18 +20,24 @@ FARTHEST: Final = "shared"
 _MOST: Final = 1e15
 """Assumed: no rate, time (s) or bandwidth (B/s) is larger."""
 
+_MOST_LEMONS: Final = 0.5
+"""Assumed: where more than half of the nodes are bad, the others are the exception."""
+
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """Failures, checkpoints and repair as told; ``None`` is left to published values.
 
     ``rate`` names a published rate (a key of ``cloud.failures.RATES``);
-    ``node_failures_per_1000_days`` takes its place. ``checkpoint`` names the tiers that are
-    saved to (``memory``, ``local``, ``shared``). ``store_bandwidth`` is that of the shared store in
-    B/s. ``save_time`` (blocking, on the nearest tier), ``restart_time`` (whole, loading included)
-    and ``interval`` (of work between checkpoints on the nearest tier) take the place of what is
-    computed. ``queue_time`` passes before the first start. ``spare_risk`` is the chance that is
-    accepted of more nodes being out than are spare. Times in seconds.
+    ``node_failures_per_1000_days`` takes its place. ``lemon_nodes`` is a share of the nodes,
+    ``young_factor`` how many times as often new hardware fails as settled, ``age`` how long it has
+    run in; ``domain_nodes`` nodes fall together ``domain_failures_per_1000_days`` of such parts.
+    ``checkpoint`` names the tiers that are saved to (``memory``, ``local``, ``shared``).
+    ``store_bandwidth`` is that of the shared store in B/s. ``save_time`` (blocking, on the nearest
+    tier), ``restart_time`` (whole, loading included) and ``interval`` (of work between checkpoints
+    on the nearest tier) take the place of what is computed. ``queue_time`` passes before the first
+    start. ``spare_risk`` is the chance that is accepted of more nodes being out than are spare.
+    Times in seconds.
     """
 
     rate: str = "rsc-1"
@@ -39,6 +45,11 @@ class Circumstances:
     user_faults_per_day: float = 0.0
     slow_nodes_per_1000_days: float = 0.0
     link_flaps_per_1000_days: float = 0.0
+    lemon_nodes: float = 0.0
+    young_factor: float = 1.0
+    age: float = 0.0
+    domain_failures_per_1000_days: float = 0.0
+    domain_nodes: int | None = None
     checkpoint: tuple[str, ...] = (FARTHEST,)
     blocking_save: bool = False
     store_bandwidth: float | None = None
@@ -60,6 +71,11 @@ class Circumstances:
             user_faults=self.user_faults_per_day,
             slow_nodes=self.slow_nodes_per_1000_days,
             flaps=self.link_flaps_per_1000_days,
+            lemons=self.lemon_nodes,
+            young=self.young_factor,
+            age=self.age,
+            domains=self.domain_failures_per_1000_days,
+            domain_nodes=self.domain_nodes or 1,
         )
 
     @property
@@ -113,6 +129,19 @@ def _check_numbers(told: Circumstances) -> None:
                 least = "above 0" if field.name in above else "0 or more"
                 rule = f"a number {least}, at most {_MOST:g}"
                 wrong.add(_out_of_range(field.name, value, rule))
+        if told.young_factor < 1:
+            wrong.add(_out_of_range("young_factor", told.young_factor, "1 or more"))
+        if not 0 <= told.lemon_nodes <= _MOST_LEMONS:
+            wrong.add(_out_of_range("lemon_nodes", told.lemon_nodes, "a share of 0 to 50 %"))
+        if told.domain_failures_per_1000_days > 0 and not told.domain_nodes:
+            wrong.add(
+                Problem(
+                    field="domain_nodes",
+                    found="nothing",
+                    rule="failures of parts that stop many nodes need to say how many",
+                    fix="--domain-nodes 16",
+                )
+            )
         if not 0 < told.spare_risk < 1:
             wrong.add(_out_of_range("spare_risk", told.spare_risk, "a chance between 0 and 1"))
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from artery.cli.flags import from_option, plan_flags, request
-from artery.cli.options import quantity, set_option, shared_options
+from artery.cli.options import node_option, quantity, set_option, shared_options
 from artery.report.words import Language
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -49,6 +49,26 @@ _TOLD: Final = (
         metavar="X",
         help="Links that are down for seconds, per 1,000 link-days (default 0).",
     ),
+    click.option(
+        "--lemon-nodes",
+        type=click.FloatRange(0, 0.5),
+        metavar="SHARE",
+        help="Share of nodes that fail again and again, as 0.012 (default 0).",
+    ),
+    click.option(
+        "--young-factor",
+        type=click.FloatRange(min=1),
+        metavar="X",
+        help="New hardware fails so many times as often as settled (default 1).",
+    ),
+    click.option("--age", type=_TIME, metavar="TIME", help="How long it has run in (default 0)."),
+    click.option(
+        "--domain-failures-per-1000-days",
+        type=_PER,
+        metavar="X",
+        help="Parts that stop --domain-nodes nodes at once, per 1,000 part-days (default 0).",
+    ),
+    click.option("--domain-nodes", type=click.IntRange(min=2), metavar="N", help="See above."),
     click.option(
         "--checkpoint",
         metavar="TIERS",
@@ -92,6 +112,11 @@ _NAMES: Final = (
     "user_faults_per_day",
     "slow_nodes_per_1000_days",
     "link_flaps_per_1000_days",
+    "lemon_nodes",
+    "young_factor",
+    "age",
+    "domain_failures_per_1000_days",
+    "domain_nodes",
     "checkpoint",
     "blocking_save",
     "store_bandwidth",
@@ -117,6 +142,7 @@ def _told(command: _Command) -> _Command:
 @from_option
 @_told
 @plan_flags
+@node_option
 @set_option
 @shared_options
 def command(

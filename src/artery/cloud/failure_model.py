@@ -2,16 +2,17 @@
 
 The rate per node-day is what a job sees of its nodes: chips, hosts, network cards and their cables,
 software, maintenance. It is shared out over causes as in Llama 3 (arXiv 2407.21783, table 5).
-Leaf switches, flapping links, slow nodes and the user's own faults are counted apart.
+Leaf switches and flapping links are counted apart, and so is what must be told: see
+:mod:`artery.cloud.told_failures`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from artery.cloud.failures import DAY, RSC_1, RSC_1_JOBS, RSC_2, FailureRate
+from artery.cloud.failures import DAY
+from artery.cloud.told_failures import Rates, told_classes
 from artery.core.failure import FailureClass, FailureModel, Severity
 from artery.core.source import Source
 from artery.core.system import System
@@ -41,12 +42,6 @@ SIGCOMM 2024)."""
 NOTICE: Final = 3600.0
 """Assumed: an hour until a silent error shows in the loss or in a check."""
 
-SLOW_TIME: Final = 72 * 60.0
-"""Mean duration of a slow-down: 72 minutes (GREYHOUND, 2025)."""
-
-SLOWDOWN: Final = 1.34
-"""Step time with a slow node: jobs hit took 1.34 times as long (GREYHOUND)."""
-
 FLAP_TIME: Final = 5.0
 """Assumed: mean seconds that a flapping link is down."""
 
@@ -63,31 +58,15 @@ def retry_window(timeout: int = 20, retries: int = 7) -> float:
     return 4.096e-6 * 2.0**timeout * retries
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """What is told about failures beside the system.
-
-    ``node`` is failures per 1,000 node-days, between ``low`` and ``high`` by what is published.
-    ``chips`` is the chips of the node that the rate is of: chips, network and silent errors count
-    per chip of it, so that smaller nodes fail less; ``None`` takes the system's own node.
-    ``user_faults`` counts a day and job, ``slow_nodes`` per 1,000 node-days, ``flaps`` per 1,000
-    link-days. The last three are 0 by default: no rate of theirs is published per part.
-    """
-
-    node: FailureRate = RSC_1
-    low: float = RSC_2.per_1000_node_days
-    high: float = RSC_1_JOBS.per_1000_node_days
-    chips: int | None = 8
-    user_faults: float = 0.0
-    slow_nodes: float = 0.0
-    flaps: float = 0.0
-
-
 def failure_model(system: System, rates: Rates) -> FailureModel:
     """Return the failure model of all of ``system``."""
     return FailureModel(
         rates.node.fleet,
-        (*_node_classes(system, rates), *_network_classes(system, rates), *_others(system, rates)),
+        (
+            *_node_classes(system, rates),
+            *_network_classes(system, rates),
+            *told_classes(system, rates),
+        ),
     )
 
 
@@ -163,26 +142,4 @@ def _network_classes(system: System, rates: Rates) -> tuple[FailureClass, ...]:
         FailureClass(name, "link", links, rate, rate, rate, severity, given, short)
         for name, rate, severity in waits
     ]
-    return tuple(each for each in classes if each.per_second > 0.0)
-
-
-def _others(system: System, rates: Rates) -> tuple[FailureClass, ...]:
-    user, slow = rates.user_faults / DAY, rates.slow_nodes / 1000 / DAY
-    given = Source("given", "", "assumed")
-    lasts = Source("rate given; 72 min and 1.34 times as long: GREYHOUND", "2025", "measured")
-    classes = (
-        FailureClass("user_fault", "job", 1, user, user, user, "process", given),
-        FailureClass(
-            name="slow_node",
-            part="node",
-            count=system.nodes,
-            rate=slow,
-            low=slow,
-            high=slow,
-            severity="slow",
-            source=lasts,
-            duration=SLOW_TIME,
-            slowdown=SLOWDOWN,
-        ),
-    )
     return tuple(each for each in classes if each.per_second > 0.0)

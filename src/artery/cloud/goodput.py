@@ -191,6 +191,11 @@ def scaled(failures: FailureModel, factor: float) -> FailureModel:
     return replace(failures, classes=tuple(classes))
 
 
+def without(failures: FailureModel, name: str) -> FailureModel:
+    """Return the model without the class called ``name``."""
+    return replace(failures, classes=tuple(c for c in failures.classes if c.name != name))
+
+
 def at(failures: FailureModel, end: str) -> FailureModel:
     """Return the model at the ``low`` or ``high`` end of every rate."""
     classes = (replace(each, rate=getattr(each, end)) for each in failures.classes)

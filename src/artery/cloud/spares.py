@@ -29,8 +29,35 @@ def spares_needed(out: float, risk: float) -> int:
         spares += 1
 
 
+def spares_for_domains(out: float, fallen: float, nodes: int, risk: float) -> int:
+    """Return the fewest spares where parts fall that take ``nodes`` nodes each with them.
+
+    ``out`` nodes are out alone, ``fallen`` parts are, both means of Poisson numbers: the nodes out
+    are compound Poisson, N1 + nodes·N2.
+    """
+    low, high = 0, spares_needed(out, risk / 2) + nodes * spares_needed(fallen, risk / 2)
+    while low < high:
+        middle = (low + high) // 2
+        if _more_than_spares(middle, out, fallen, nodes) <= risk:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _more_than_spares(spares: int, out: float, fallen: float, nodes: int) -> float:
+    """The chance that more than ``spares`` nodes are out, alone or with their part."""
+    within, total = spares // nodes, 0.0
+    for parts in range(within + 1):
+        alone = sum(_chance(out, count) for count in range(spares - nodes * parts + 1))
+        total += _chance(fallen, parts) * alone
+    return 1.0 - total
+
+
 def _chance(out: float, count: int) -> float:
     """Return the Poisson chance that exactly ``count`` are out."""
+    if out <= 0.0:
+        return 1.0 if count == 0 else 0.0
     return exp(count * log(out) - out - lgamma(count + 1))
 
 
