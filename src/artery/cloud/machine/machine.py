@@ -1,0 +1,415 @@
+"""The rules of recovery.
+
+::
+
+    forming ──Begin──> running ──Pause──> pausing ─┐
+       ^                  │ Lost, Left, Stalled    │ all left
+       │                  v                        │
+       └── all left ── stopping <── Lost ──────────┤
+                                                   v
+       (any) ── too few, too often in vain, done, preempted ──> ended
+
+``forming``: members are gathered until there are enough. ``running``: an attempt is under way.
+``stopping``: it has failed, and everybody is to leave it within ``grace`` or be killed.
+``pausing``: everybody finishes one and the same step, to make room for a newcomer or for who goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from artery.cloud.machine import actions, events
+from artery.cloud.machine.members import Host, Member, Roster, States
+from artery.cloud.machine.policy import Policy
+
+Phase = Literal["forming", "running", "pausing", "stopping", "ended"]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened so far. ``lost_steps``: steps that were done and had to be done again."""
+
+    attempts: int = 0
+    restarts: int = 0
+    resizes: int = 0
+    lost_steps: int = 0
+    killed: int = 0
+
+
+class Machine:
+    """One job. :meth:`handle` takes the next event and returns what is to be done.
+
+    ``deadline`` is the time at which a ``Tick`` is due (infinite: none). ``saved`` are steps whose
+    states lie in the shared store from an earlier run.
+    """
+
+    def __init__(self, policy: Policy, saved: tuple[int, ...] = ()) -> None:
+        self.policy = policy
+        self.phase: Phase = "forming"
+        self.deadline = inf
+        self.counts = Counts()
+        self.world: tuple[str, ...] = ()
+        self.reason = ""
+        self._roster = Roster()
+        self._states = States(saved)
+        self._active: dict[str, Member] = {}
+        self._done: set[str] = set()
+        self._store: str | None = None
+        self._store_stands = not policy.store
+        self._since = -inf
+        self._enough = inf
+        self._reached = 0
+        self._resumed = False
+        self._stepped = False
+        self._in_vain = 0
+        self._preempted = ""
+        self._saving = False
+        self._failed = False
+
+    def handle(self, event: events.Event) -> tuple[actions.Action, ...]:
+        """Return what is to be done after ``event``, in order."""
+        if self.phase == "ended":
+            return ()
+        if self._since == -inf:
+            self._since = event.at
+        return tuple(self._handled(event))
+
+    def _handled(self, event: events.Event) -> Iterator[actions.Action]:
+        match event:
+            case events.HostJoined() | events.HostLeaving() | events.HostLost():
+                yield from self._host(event)
+            case events.Ready() | events.Lost() | events.Left() | events.Done() | events.Slow():
+                yield from self._member(event)
+            case events.Saved() | events.Torn():
+                self._state(event)
+            case events.StoreReady() | events.StoreLost():
+                yield from self._store_event(event)
+            case events.Resumed() | events.Stepped() | events.Stalled():
+                if event.attempt == self.counts.attempts:
+                    yield from self._attempt(event)
+            case events.Preempted(at, reason):
+                yield from self._preempt(at, reason)
+            case events.Tick(at):
+                if at >= self.deadline:
+                    yield from self._due(at)
+
+    def _state(self, event: events.Saved | events.Torn) -> None:
+        if isinstance(event, events.Saved):
+            self._states.saved(event.step, event.host)
+            self._reached = max(self._reached, event.step)
+        else:
+            self._states.torn(event.step, event.host)
+
+    # Hosts
+
+    def _host(
+        self, event: events.HostJoined | events.HostLeaving | events.HostLost
+    ) -> Iterator[actions.Action]:
+        match event:
+            case events.HostJoined(at, name, places):
+                if name not in self._roster.hosts:
+                    host = Host(name, places)
+                    self._roster.add(host)
+                    yield from self._stock(host, spares=True)
+                    yield from self._need_store()
+                    yield from self._form(at)
+            case events.HostLost(at, name, reason):
+                yield from self._host_lost(at, name, reason)
+            case events.HostLeaving(at, name):
+                yield from self._host_leaving(at, name)
+
+    def _host_lost(self, at: float, name: str, reason: str) -> Iterator[actions.Action]:
+        host = self._roster.remove(name)
+        if host is None:
+            return
+        yield actions.Expel(name, reason)
+        self._states.host_lost(name)
+        if self._store == name:
+            self._store, self._store_stands = None, not self.policy.store
+        gone = [m for m in host.members if self._active.pop(m, None) is not None]
+        yield from self._need_store()
+        if gone:
+            yield from self._broken(at, f"host {name}: {reason}")
+        else:
+            yield from self._form(at)
+
+    def _host_leaving(self, at: float, name: str) -> Iterator[actions.Action]:
+        host = self._roster.hosts.get(name)
+        if host is None or host.leaving:
+            return
+        host.leaving = True
+        self._roster.recount(host)
+        if self._store == name:
+            self._store, self._store_stands = None, not self.policy.store
+            yield from self._need_store()
+        if not any(member in self._active for member in host.members):
+            self._states.host_lost(name)
+            self._roster.remove(name)
+            yield actions.Dismiss(name)
+        elif self.phase == "running":
+            yield from self._pause(at, save=False)
+
+    def _stock(self, host: Host, *, spares: bool) -> Iterator[actions.Action]:
+        """Start what a host lacks: members for its places, or spares too."""
+        missing = host.missing(self.policy.spares if spares else 0)
+        if missing:
+            yield actions.Start(host.name, self._roster.start(host, missing))
+
+    # The store
+
+    def _need_store(self) -> Iterator[actions.Action]:
+        if self.policy.store and self._store is None:
+            host = next((h.name for h in self._roster.hosts.values() if not h.leaving), None)
+            if host is not None:
+                self._store = host
+                yield actions.StartStore(host)
+
+    def _store_event(self, event: events.StoreReady | events.StoreLost) -> Iterator[actions.Action]:
+        if isinstance(event, events.StoreReady):
+            if self._store == event.host:
+                self._store_stands = True
+                yield from self._form(event.at)
+            return
+        self._store, self._store_stands = None, False
+        yield from self._need_store()
+        if self.phase == "running" and not self._resumed:  # they were meeting there
+            yield from self._broken(event.at, event.reason)
+
+    # Members
+
+    def _member(
+        self, event: events.Ready | events.Lost | events.Left | events.Done | events.Slow
+    ) -> Iterator[actions.Action]:
+        member = self._roster.members.get(event.member)
+        if member is None:
+            return
+        match event:
+            case events.Ready(at):
+                if member.standing == "starting":
+                    member.standing = "idle"
+                    self._roster.recount(member.host)
+                    yield from self._form(at)
+                    self._think_of_growing(at)
+            case events.Lost():
+                yield from self._lost(event, member)
+            case events.Left():
+                yield from self._left(event, member)
+            case events.Done(at, name, attempt, step):
+                if attempt == self.counts.attempts and name in self._active:
+                    self._done.add(name)
+                    self._reached = max(self._reached, step)
+                    if self._done.issuperset(self._active):
+                        yield from self._end("finished", "all steps are done")
+            case events.Slow(at):
+                yield from self._slow(at, member)
+
+    def _lost(self, event: events.Lost, member: Member) -> Iterator[actions.Action]:
+        self._reached = max(self._reached, event.step)
+        self._roster.drop(member)
+        if not event.gone:
+            self.counts.killed += 1
+            yield actions.Kill(member.name, event.reason)
+        if self._active.pop(member.name, None) is not None:
+            yield from self._broken(event.at, f"{member.name}: {event.reason}")
+        else:
+            self.reason = self.reason or f"{member.name}: {event.reason}"
+            if self._since_start_failed():
+                yield from self._end("failed", f"members do not start: {event.reason}")
+                return
+            yield from self._stock(member.host, spares=self._stepped)
+            yield from self._form(event.at)
+
+    def _since_start_failed(self) -> bool:
+        """Whether as many members in a row as attempts are allowed died before they were ready."""
+        if self.phase != "forming" or self._roster.usable:
+            return False
+        self._in_vain += 1
+        return self._in_vain > self.policy.fruitless * max(1, self.policy.max_ranks)
+
+    def _left(self, event: events.Left, member: Member) -> Iterator[actions.Action]:
+        self._reached = max(self._reached, event.step)
+        if event.attempt != self.counts.attempts or self._active.pop(member.name, None) is None:
+            return
+        member.standing = "idle"
+        self._roster.recount(member.host)
+        if self.phase == "running":
+            yield from self._broken(event.at, f"{member.name}: {event.reason or 'left'}")
+        elif not self._active:
+            yield from self._all_left(event.at)
+
+    def _slow(self, at: float, member: Member) -> Iterator[actions.Action]:
+        replaceable = self.policy.replace_slow and self.phase == "running" and self._stepped
+        spare = self._roster.usable >= len(self.world) and any(
+            m.standing == "idle" and not m.retired for m in member.host.members.values()
+        )
+        if replaceable and spare and member.name in self._active:
+            member.retired = True
+            self._roster.recount(member.host)
+            yield from self._pause(at, save=False)
+
+    # Attempts
+
+    def _form(self, at: float) -> Iterator[actions.Action]:
+        """Begin if there are enough members; say when to look again if not."""
+        if self.phase != "forming":
+            return
+        if not self._store_stands:
+            self.deadline = self._since + self.policy.start
+            return
+        usable, policy = self._roster.usable, self.policy
+        if usable < policy.min_ranks:
+            self._enough, self.deadline = inf, self._since + policy.start
+            return
+        self._enough = min(self._enough, at)
+        more_may_come = usable < policy.max_ranks and self._roster.starting
+        if more_may_come and at < self._enough + policy.settle:
+            self.deadline = self._enough + policy.settle
+        else:
+            yield from self._begin(at)
+
+    def _begin(self, at: float) -> Iterator[actions.Action]:
+        if self._in_vain > self.policy.fruitless:
+            yield from self._end("failed", f"{self._in_vain} attempts in vain; {self.reason}")
+            return
+        chosen = self._roster.ranked(min(self._roster.usable, self.policy.max_ranks))
+        for rank, member in enumerate(chosen):
+            member.standing, member.rank = "active", rank
+        for member in self._roster.members.values():
+            if member.standing == "idle":
+                member.rank = -1
+        self._active = {member.name: member for member in chosen}
+        self._done = set()
+        self.world = tuple(self._active)
+        self._count_attempt()
+        self.phase, self.deadline = "running", at + self.policy.begin
+        self._resumed = self._stepped = False
+        step, host = self._states.best(member.host.name for member in chosen)
+        yield actions.Begin(self.counts.attempts, self.world, step, host)
+
+    def _count_attempt(self) -> None:
+        counts = self.counts
+        counts.attempts += 1
+        if self._failed:
+            counts.restarts += 1
+        elif counts.attempts > 1:
+            counts.resizes += 1
+        self._failed = False
+        self._in_vain += 1
+
+    def _attempt(
+        self, event: events.Resumed | events.Stepped | events.Stalled
+    ) -> Iterator[actions.Action]:
+        match event:
+            case events.Resumed(_, _, step):
+                if not self._resumed:
+                    self._resumed = True
+                    self.counts.lost_steps += max(0, self._reached - step)
+                    self._reached = step
+            case events.Stepped(at, _, step):
+                self._reached = max(self._reached, step)
+                if self.phase == "running" and not self._stepped:
+                    self._stepped, self._in_vain = True, 0
+                    self.deadline, self.reason = inf, ""
+                    for host in list(self._roster.hosts.values()):
+                        yield from self._stock(host, spares=True)
+                    self._think_of_growing(at)
+                    if self._preempted:  # told while it paused for something else
+                        yield from self._pause(at, save=True)
+            case events.Stalled(at, _, reason):
+                yield from self._broken(at, reason)
+
+    def _broken(self, at: float, reason: str) -> Iterator[actions.Action]:
+        """The attempt cannot go on: everybody leaves it."""
+        self.reason = reason
+        if self.phase in {"running", "pausing"}:
+            self.phase, self.deadline = "stopping", at + self.policy.grace
+            self._failed = True
+            if self._active:
+                yield actions.Stop(self.counts.attempts)
+        if self.phase == "stopping" and not self._active:
+            yield from self._all_left(at)
+
+    def _all_left(self, at: float) -> Iterator[actions.Action]:
+        """Nobody is in the attempt any more: go, or gather anew."""
+        if self._preempted and (self._saving or self.phase == "stopping"):
+            unsaved = "" if self.phase == "pausing" else f"; {self.reason}: the last save counts"
+            yield from self._end("preempted", self._preempted + unsaved)
+            return
+        self.phase, self._since, self._enough = "forming", at, inf
+        for member in [m for m in self._roster.members.values() if m.retired]:
+            self._roster.drop(member)
+            yield actions.Kill(member.name, "slow")
+        for host in list(self._roster.hosts.values()):
+            if host.leaving:
+                self._states.host_lost(host.name)
+                self._roster.remove(host.name)
+                yield actions.Dismiss(host.name)
+            else:
+                yield from self._stock(host, spares=False)
+        yield from self._need_store()
+        yield from self._form(at)
+
+    # Room for others
+
+    def _think_of_growing(self, at: float) -> None:
+        """Set a time for taking more ranks in, if there are more and they are wanted."""
+        if self._can_grow() and self.deadline == inf:
+            self.deadline = at + self.policy.settle
+
+    def _can_grow(self) -> bool:
+        more = min(self._roster.usable, self.policy.max_ranks) > len(self.world)
+        return self.phase == "running" and self._stepped and self.policy.grow and more
+
+    def _pause(self, at: float, *, save: bool) -> Iterator[actions.Action]:
+        self.phase, self.deadline, self._saving = "pausing", at + self.policy.pause, save
+        yield actions.Pause(self.counts.attempts, save)
+
+    def _preempt(self, at: float, reason: str) -> Iterator[actions.Action]:
+        if self._preempted:
+            return
+        self._preempted = reason
+        if self.phase == "running":
+            yield from self._pause(at, save=True)
+        elif self.phase == "forming":
+            yield from self._end("preempted", reason)
+
+    # Time
+
+    def _due(self, at: float) -> Iterator[actions.Action]:
+        """The deadline of the phase has come."""
+        self.deadline = inf
+        match self.phase:
+            case "forming":
+                yield from self._waited(at)
+            case "running" if not self._stepped:
+                yield from self._broken(at, "no first step in time")
+            case "running":
+                if self._can_grow():
+                    yield from self._pause(at, save=False)
+            case "pausing":
+                yield from self._broken(at, "the step was not finished in time")
+            case "stopping":
+                yield from self._give_up_on_the_rest(at)
+
+    def _waited(self, at: float) -> Iterator[actions.Action]:
+        yield from self._form(at)
+        if self.phase == "forming" and at >= self._since + self.policy.start:
+            usable, least = self._roster.usable, self.policy.min_ranks
+            short = f"{usable} of at least {least} ranks after {self.policy.start:g} s"
+            why = short if usable < least else "no store stands"
+            yield from self._end("failed", f"{why}; {self.reason}" if self.reason else why)
+
+    def _give_up_on_the_rest(self, at: float) -> Iterator[actions.Action]:
+        for member in list(self._active.values()):
+            self.counts.killed += 1
+            self._roster.drop(member)
+            yield actions.Kill(member.name, "did not leave in time")
+        self._active = {}
+        yield from self._all_left(at)
+
+    def _end(self, outcome: actions.Outcome, reason: str) -> Iterator[actions.Action]:
+        self.phase, self.deadline, self.reason = "ended", inf, reason
+        yield actions.End(outcome, reason)
