@@ -20,6 +20,7 @@ BAD_RATE = Problem(found='"fast"', rule="must be a rate", fix='for example "400 
         ("UsageError", 2),
         ("InputError", 3),
         ("UnknownNameError", 3),
+        ("RunError", 1),
         ("InfeasibleError", 4),
         ("ThresholdError", 5),
     ],

@@ -6,6 +6,7 @@
     ├── UsageError              2   the command line or the call makes no sense
     ├── InputError              3   one or more problems in what was given
     │   └── UnknownNameError    3   a name that nobody knows, with the nearest ones
+    ├── RunError                1   a real run failed: a process died, or time was up
     ├── InfeasibleError         4   the given plan, or every plan, does not fit
     └── ThresholdError          5   a limit set by the caller is broken
 
@@ -120,6 +121,10 @@ class UnknownNameError(InputError):
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         return type(self), (self.kind, self.name, self.known)
+
+
+class RunError(ArteryError):
+    """A real run on this machine or cluster failed; the message says which process, and why."""
 
 
 class InfeasibleError(ArteryError):

@@ -91,7 +91,7 @@ def outcome(schedule: Schedule, values: Ints) -> Ints:
     :class:`artery.errors.UsageError` if a rank would wait for ever for what it should send.
     """
     game = _Game(schedule)
-    game.values[: schedule.ranks] = np.where(_own(schedule), values, 0).astype(np.uint64)
+    game.values[: schedule.ranks] = np.where(own(schedule), values, 0).astype(np.uint64)
     for k in range(schedule.steps):
         if not game.play(k, schedule.step(k)):
             raise UsageError(game.faults[-1].text)
@@ -231,7 +231,7 @@ def _within(count: Ints) -> Ints:
     return np.arange(int(ends[-1])) - np.repeat(ends - count, count)
 
 
-def _own(schedule: Schedule) -> Flags:
+def own(schedule: Schedule) -> Flags:
     """Return which chunks each rank starts with: bool[ranks, chunks]."""
     ranks, chunks = schedule.ranks, schedule.chunks
     rank = np.arange(ranks)[:, None]
@@ -255,7 +255,7 @@ def _start(schedule: Schedule) -> tuple[_Values, Flags]:
     """Return a different number in every cell that is held at first, and which are held."""
     vertices = schedule.ranks + schedule.switches
     held = np.zeros((vertices, schedule.chunks), np.bool_)
-    held[: schedule.ranks] = _own(schedule)
+    held[: schedule.ranks] = own(schedule)
     values = _mixed(np.arange(held.size, dtype=np.uint64)).reshape(held.shape)
     return np.where(held, values, np.uint64(0)), held
 
@@ -268,35 +268,32 @@ def _mixed(value: _Values) -> _Values:
     return np.asarray(value ^ (value >> np.uint64(31)))
 
 
-def _expected(schedule: Schedule) -> tuple[_Values, Flags]:
-    """Return what each rank must hold at the end, and of which chunks that is asked."""
-    values, _ = _start(schedule)
-    total = values[: schedule.ranks].sum(axis=0, dtype=np.uint64)
+def asked(schedule: Schedule) -> Flags:
+    """Return which chunks each rank must hold in the end: bool[ranks, chunks]."""
     ranks, chunks = schedule.ranks, schedule.chunks
     rank, chunk = np.arange(ranks)[:, None], np.arange(chunks)
     match schedule.collective:
         case "reduce_scatter":
-            asked = rank == owners(schedule)
+            return np.asarray(rank == owners(schedule))
         case "reduce":
-            asked = np.broadcast_to(rank == schedule.root, (ranks, chunks))
+            return np.broadcast_to(rank == schedule.root, (ranks, chunks))
         case "alltoall":
-            asked = rank == chunk * ranks * ranks // chunks % ranks
+            return np.asarray(rank == chunk * ranks * ranks // chunks % ranks)
         case "sendrecv":
-            asked = rank == (owners(schedule) + 1) % ranks
+            return np.asarray(rank == (owners(schedule) + 1) % ranks)
         case _:
-            asked = np.ones((ranks, chunks), np.bool_)
-    return np.broadcast_to(total, (ranks, chunks)), np.asarray(asked)
+            return np.ones((ranks, chunks), np.bool_)
 
 
 def _wrong_result(schedule: Schedule, values: _Values, held: Flags) -> list[Fault]:
-    right, asked = _expected(schedule)
-    ranks = schedule.ranks
-    wrong = asked & (~held[:ranks] | (values[:ranks] != right))
+    ranks, needed = schedule.ranks, asked(schedule)
+    right = _start(schedule)[0][:ranks].sum(axis=0, dtype=np.uint64)
+    wrong = needed & (~held[:ranks] | (values[:ranks] != right))
     if not wrong.any():
         return []
     rank, chunk = (int(index) for index in np.argwhere(wrong)[0])
     what = "is wrong" if held[rank, chunk] else "never arrives"
-    text = f"chunk {chunk} of rank {rank} {what} ({int(wrong.sum())} of {int(asked.sum())} are)"
+    text = f"chunk {chunk} of rank {rank} {what} ({int(wrong.sum())} of {int(needed.sum())} are)"
     return [Fault("result", text, schedule.steps - 1, rank, chunk)]
 
 
