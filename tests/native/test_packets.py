@@ -218,9 +218,10 @@ def test_the_twin_agrees_to_the_picosecond(fast: Play) -> None:
 
 
 def test_what_holds_no_bytes_is_sent_too(play: Play) -> None:
-    """A message of 0 bytes behind another in a busy port's queue."""
-    transfers = over_star(np.array([0, 0]), np.array([1, 1]), np.array([10**6, 0]), 2)
-    work = Work(star(2, RATE, LATENCY), transfers, at_times(np.zeros(2, np.int64)))
+    """Messages of 0 bytes behind another in a busy port's queue, and before one."""
+    size = np.array([4096, 0, 0, 4096])
+    transfers = over_star(np.zeros(4, int), np.ones(4, int), size, 2)
+    work = Work(star(2, RATE, LATENCY), transfers, at_times(np.zeros(4, np.int64)))
     assert play(work, Ports()).unfinished == 0
 
 

@@ -12,7 +12,7 @@ from artery.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from artery.answers.simulate_played import Outcome, Question
     from artery.answers.simulate_result import Note, SimulateAnswer, Tried
-    from artery.simulator.scenario import EngineName, Routing
+    from artery.simulator.scenario import EngineName, FlowControl, Routing
     from artery.simulator.seeds import Range
 
 RELIEVED: Final = 3
@@ -103,6 +103,7 @@ def _question(request: Request) -> Question:
         late=late,
         background=used,
         store_and_forward=request.store_and_forward,
+        flow_control=cast("FlowControl", request.flow_control),
         engine=cast("EngineName", request.engine),
         seed=request.seed,
     )
@@ -130,7 +131,7 @@ def _told(
     from artery.answers.simulate_played import compared
     from artery.answers.simulate_result import Other, SimulateAnswer
     from artery.collective import bus_factor
-    from artery.simulator.loads import hottest, relief
+    from artery.simulator.loads import held_up, hottest, relief
 
     run, startup = outcome.simulation, outcome.added.startup
     ranks = len(question.chips)
@@ -159,17 +160,19 @@ def _told(
         engine=run.chosen.engine,
         why=run.chosen.why,
         error=run.chosen.error,
+        control=run.chosen.control,
         flows=run.chosen.count,
         events=run.events,
         finish=_finish(question, outcome),
         links=hottest(run, request.links, relieved=relieved),
         reliefs=relief(run) if relieved else (),
+        held=held_up(run),
         closed=compared(question, outcome.algorithm),
         others=tuple(
             Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
         ),
         tried=tried,
-        notes=(*notes, *_notes(outcome, ranks)),
+        notes=(*notes, *_notes(question, outcome, ranks)),
         warnings=question.system.warnings,
         simulation=run,
     )
@@ -202,8 +205,9 @@ def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
     return tuple(at[question.chips].tolist())
 
 
-def _notes(outcome: Outcome, ranks: int) -> list[Note]:
+def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     """Return what has to be said about the run."""
+    from artery.simulator.buffers import control_of
     from artery.simulator.scenario import protocol
 
     run = outcome.simulation
@@ -215,6 +219,9 @@ def _notes(outcome: Outcome, ranks: int) -> list[Note]:
         notes.append("coarse")
     if run.unfinished:
         notes.append("unfinished")
+    wanted = control_of(question.system, outcome.jobs, outcome.scenario)
+    if run.chosen.control == "none" != wanted:
+        notes.append("endless")
     asked = outcome.scenario
     shares = asked.background > 0 or (isinstance(asked.failed, float) and asked.failed > 0)
     if shares and not len(run.network.between):

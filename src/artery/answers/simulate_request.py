@@ -10,6 +10,7 @@ from artery.answers.arguments import check_kinds
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 ROUTINGS = ("ecmp", "static", "adaptive", "spray")
+FLOW_CONTROLS = ("auto", "none", "pfc", "credit")
 ENGINES = ("auto", "coupled", "messages", "fluid")
 MOST_SEEDS, MOST_LINKS, MOST_QUEUE_PAIRS = 1000, 10_000, 64
 """Assumed: more is a slip of the pen."""
@@ -24,7 +25,9 @@ class Request:
     (``leaf 3 -> spine 5``), which fail before the run or, with ``fail_at``, during it.
     ``background`` are shares of the network and jobs beside this one (``alltoall:1G:64-127``),
     ``slow`` are ``RANK=2x`` and ``RANK=5ms``, ``matrix`` is a CSV file of what each rank sends to
-    each. ``seeds`` runs as many draws of hashes and failures, ``links`` counts the hottest.
+    each. ``flow_control`` is what full port buffers do: ``pfc``, ``credit``, ``none`` (they are
+    endless) or ``auto``, the transport's where it can harm others. ``seeds`` runs as many draws
+    of hashes and failures, ``links`` counts the hottest.
     """
 
     collective: str
@@ -42,6 +45,7 @@ class Request:
     matrix: str | None = None
     slow: Sequence[str] = ()
     store_and_forward: bool = False
+    flow_control: str = "auto"
     seed: int = 0
     seeds: int = 1
     engine: str = "auto"
@@ -51,7 +55,7 @@ class Request:
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``InputError`` for what is of the wrong kind or out of range."""
-        text = ("collective", "on", "algorithm", "routing", "placement", "engine")
+        text = ("collective", "on", "algorithm", "routing", "placement", "engine", "flow_control")
         check_kinds(str, **{name: getattr(self, name) for name in text})
         maybe = ("transport", "fail_links", "fail_at", "matrix", "nccl")
         check_kinds(str, NoneType, **{name: getattr(self, name) for name in maybe})
@@ -74,7 +78,11 @@ class Request:
                 "--fail-at says when links or switches fail, and none do; "
                 "add --fail-links 1% or --fail-switches 1"
             )
-        for name, known in (("routing", ROUTINGS), ("engine", ENGINES)):
+        for name, known in (
+            ("routing", ROUTINGS),
+            ("engine", ENGINES),
+            ("flow_control", FLOW_CONTROLS),
+        ):
             if getattr(self, name) not in known:
                 raise UnknownNameError(name, getattr(self, name), known)
         problems = [

@@ -11,10 +11,10 @@ from artery.core.system import System
 from artery.core.term import Estimate, Term
 
 if TYPE_CHECKING:
-    from artery.simulator.loads import LinkLoad, Relief
+    from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
-Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier"]
+Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless"]
 """What has to be said beside the figures; the renderer has the words."""
 
 
@@ -51,8 +51,9 @@ class SimulateAnswer:
     ``seconds`` is the ``network``'s time, simulated, and the library's ``startup``. ``low``,
     ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred), or the engine's
     error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
-    does not know it. ``flows`` are messages. ``links`` are the hottest, ``reliefs`` what doubling
-    a class of link gains.
+    does not know it. ``flows`` are messages. ``control`` is how full port buffers stopped their
+    senders (``none``: they were taken as endless), and ``held`` are the links that this kept from
+    sending longest. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains.
     """
 
     collective: Collective
@@ -74,11 +75,13 @@ class SimulateAnswer:
     engine: str
     why: str
     error: float
+    control: str
     flows: int
     events: int
     finish: tuple[float, ...]
     links: tuple[LinkLoad, ...]
     reliefs: tuple[Relief, ...]
+    held: tuple[HeldUp, ...]
     closed: Closed | None
     others: tuple[Other, ...]
     tried: tuple[Tried, ...]

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from artery.cli.options import set_option, shared_options, system_option
+from artery.cli.options import node_option, set_option, shared_options, system_option
 from artery.report.words import Language
 
 _FLAGS = (
@@ -35,6 +35,9 @@ _FLAGS = (
     click.option("--slow", multiple=True, metavar="RANK=2x|RANK=5ms",
                  help="A rank whose links are slower, or that begins later. Repeatable."),
     click.option("--store-and-forward", is_flag=True, help="Switches without cut-through."),
+    click.option("--flow-control", type=click.Choice(["auto", "none", "pfc", "credit"]),
+                 default="auto", show_default=True,
+                 help="What full port buffers do; none: they are endless."),
     click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True,
                  metavar="N", help="Draws hashes and failures."),
     click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True,
@@ -59,6 +62,7 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
 @_flags
 @click.option("--map", "map_file", metavar="FILE", help="Write the load of every link (CSV, JSON).")
 @click.option("--trace", "trace_file", metavar="FILE", help="Write a timeline for Perfetto.")
+@node_option
 @set_option
 @shared_options
 def command(

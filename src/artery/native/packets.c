@@ -166,12 +166,14 @@ static void serve(struct net *n, int32_t link, struct lane *lane, int64_t time)
 static void attempt(struct net *n, int32_t link, int64_t time)
 {
     struct port *p = &n->ports[link];
-    if (p->free <= time) {
+    while (p->waiting && p->free <= time) { /* more than one where they have no bytes */
         struct lane *lane = eligible(n, link);
-        if (lane)
-            serve(n, link, lane, time);
-        else if (p->waiting && p->since < 0)
-            p->since = time;
+        if (!lane) {
+            if (p->since < 0)
+                p->since = time;
+            return;
+        }
+        serve(n, link, lane, time);
     }
     if (p->waiting && p->free > time && !p->scheduled) {
         p->scheduled = 1;

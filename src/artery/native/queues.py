@@ -263,12 +263,12 @@ class _Net:
 
     def attempt(self, link: int, time: int) -> None:
         port = self.ports[link]
-        if port.free <= time:
+        while port.waiting and port.free <= time:
             index = self.eligible(link)
-            if index >= 0:
-                self.serve(link, self.lanes[index], time)
-            elif port.waiting and port.since < 0:
-                port.since = time
+            if index < 0:
+                port.since = time if port.since < 0 else port.since
+                return
+            self.serve(link, self.lanes[index], time)
         if port.waiting and port.free > time and not port.scheduled:
             port.scheduled = True
             self.post(port.free, _READY, link, link)

@@ -12,6 +12,7 @@ from artery import units
 from artery.answers.simulate_result import SimulateAnswer
 from artery.report.simulate_words import simulate_words
 from artery.report.terminal import commands, indented
+from artery.report.typed import asked_on
 from artery.report.words import Language
 
 _WORTH_SAYING = 0.02
@@ -21,6 +22,9 @@ TABLE_WIDTH = 116
 """Cells that the table of links takes; it is never cut."""
 
 Words = Mapping[str, str]
+
+_CONTROLS = {"none": "none", "pause": "pfc", "credit": "credit"}
+"""What users call the flow controls."""
 
 
 def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
@@ -48,6 +52,7 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         "engine": answer.engine,
         "engine_reason": answer.why,
         "engine_error": answer.error,
+        "flow_control": _CONTROLS[answer.control],
         "flows": answer.flows,
         "events": answer.events,
         "finish_s": answer.finish,
@@ -66,6 +71,16 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
             for link in answer.links
         ],
         "relief": [{"class": one.kind, "gain": one.gain} for one in answer.reliefs],
+        "held_up": [
+            {
+                "link": one.link,
+                "name": one.name,
+                "class": one.kind,
+                "held_s": one.seconds,
+                "share": one.share,
+            }
+            for one in answer.held
+        ],
         "closed_form": None
         if closed is None
         else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
@@ -135,6 +150,8 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
             word["flows"].format(flows=f"{answer.flows:,}", events=f"{answer.events:,}"),
         ],
     )
+    if answer.control != "none":
+        yield word["buffers"], list(_held(answer, word))
     if answer.finish:
         last = max(range(len(answer.finish)), key=answer.finish.__getitem__)
         yield "", [word["finish"].format(
@@ -153,6 +170,16 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
             )
             for one in answer.tried
         ]  # fmt: skip
+
+
+def _held(answer: SimulateAnswer, word: Words) -> Iterable[str]:
+    """Yield how full buffers stop senders, and whom they held up longest."""
+    yield word["control_" + answer.control]
+    if not answer.held:
+        yield word["nobody_held"]
+    for one in answer.held:
+        share = units.show_percent(one.share)
+        yield word["held"].format(name=one.name, time=units.show_time(one.seconds), share=share)
 
 
 def _range(answer: SimulateAnswer, word: Words) -> str:
@@ -206,11 +233,10 @@ def _links(answer: SimulateAnswer, word: Words) -> Table:
 
 def _next(answer: SimulateAnswer) -> Iterable[str]:
     """Yield what to type next."""
-    name = answer.system.name
-    spec = name if ":" in name else f"{name}:{answer.system.chips}"
+    where = asked_on(answer.system)
     size = f"--size {answer.size}"
     if answer.request["algorithm"] != "best":
-        yield f"artery simulate {answer.collective} --on {spec} {size} --algorithm best"
+        yield f"artery simulate {answer.collective} {where} {size} --algorithm best"
     if answer.request["routing"] == "ecmp":
-        yield f"artery simulate {answer.collective} --on {spec} {size} --routing spray"
-    yield f"artery expect {answer.collective} --on {spec} {size}"
+        yield f"artery simulate {answer.collective} {where} {size} --routing spray"
+    yield f"artery expect {answer.collective} {where} {size}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from artery.errors import InputError, Problem
+from artery.simulator.buffers import Control
 from artery.simulator.pipes import playable
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario, protocol
@@ -52,8 +53,9 @@ COARSE: Final = 0.15
 class Chosen:
     """The engine, why it was taken (``why``, with ``count`` messages), how far off it may be.
 
-    ``why`` is ``asked``, ``pipelined``, ``bulk`` or ``small``. ``segment`` is what the message
-    engine cuts messages into, in bytes (0: not at all).
+    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small`` or ``buffers``. ``segment`` is what
+    the message engine cuts messages into, in bytes (0: not at all). ``control`` is how full port
+    buffers stop their senders (``none``: they are taken as endless).
     """
 
     engine: Engine
@@ -61,14 +63,20 @@ class Chosen:
     count: int
     error: float
     segment: int
+    control: Control = "none"
 
 
-def choose(jobs: tuple[Placed, ...], scenario: Scenario) -> Chosen:
-    """Return the engine for ``jobs`` under ``scenario``.
+def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "none") -> Chosen:
+    """Return the engine for ``jobs`` under ``scenario``, where full buffers have ``control``.
 
-    Raises ``InputError`` where no engine can play them: too many messages and no pipelined form.
+    Raises ``InputError`` where no engine can play them: too many messages and no pipelined form,
+    or finite buffers that are asked for and would take too long.
     """
     count = sum(transfers_of(job) for job in jobs)
+    if control != "none":
+        found = _held(jobs, scenario, control, count)
+        if found is not None:
+            return found
     pipelined = all(playable(job) for job in jobs) and not scenario.failing
     segment = _segment(jobs, scenario, count)
     coarse = COARSE if segment != protocol(scenario.transport).segment else ERROR["messages"]
@@ -90,17 +98,59 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario) -> Chosen:
     return Chosen("messages", "small", count, coarse, segment)
 
 
+def _held(
+    jobs: tuple[Placed, ...], scenario: Scenario, control: Control, count: int
+) -> Chosen | None:
+    """Return the message engine with finite buffers, ``None`` where nobody insists on them."""
+    segment = protocol(scenario.transport).segment
+    events = _events(jobs, segment, count)
+    fits = events <= MOST_EVENTS and count <= MOST_MESSAGES
+    if fits and scenario.engine in ("auto", "messages"):
+        return Chosen("messages", "buffers", count, ERROR["messages"], segment, control)
+    if scenario.flow_control == "auto":
+        return None
+    if not fits:
+        raise InputError(
+            Problem(
+                field="flow-control",
+                found=f"{count:,} messages, {events:,.0f} hops of their segments",
+                rule=f"finite buffers are played up to {MOST_EVENTS:,} hops",
+                fix="--flow-control none, a smaller size, or fewer chips",
+            )
+        )
+    raise InputError(
+        Problem(
+            field="engine",
+            found=f"{scenario.engine} with --flow-control {scenario.flow_control}",
+            rule="only the message engine has buffers",
+            fix="--engine messages",
+        )
+    )
+
+
 def _segment(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> int:
     """Return the transport's segment, or a coarser one where there would be too many events."""
     segment = protocol(scenario.transport).segment
-    moved = sum(
-        job.total * job.schedule.ranks * job.schedule.wire / max(_buffer(job), 1) for job in jobs
-    )
-    while (count + moved / segment) * HOPS > MOST_EVENTS:
+    while _events(jobs, segment, count) > MOST_EVENTS:
         segment *= 2
-        if moved / segment <= count:
+        if _moved(jobs) / segment <= count:
             return 0
     return segment
+
+
+def _moved(jobs: tuple[Placed, ...]) -> float:
+    """Return the bytes that all ranks send, or of matrices what they hold."""
+    return sum(
+        job.total * job.schedule.ranks * job.schedule.wire / max(_buffer(job), 1)
+        if isinstance(job.size, int)
+        else float(job.size.sum())
+        for job in jobs
+    )
+
+
+def _events(jobs: tuple[Placed, ...], segment: int, count: int) -> float:
+    """Return about how many hops of segments are played."""
+    return (count + _moved(jobs) / segment) * HOPS
 
 
 def _buffer(job: Placed) -> int:

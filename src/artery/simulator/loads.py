@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.core.system import VertexGroup
+from artery.native.work import PICOSECONDS
 from artery.simulator.simulate import Simulation
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,20 @@ class LinkLoad:
     crossers: int
     pairs: tuple[tuple[int, int], ...]
     gain: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldUp:
+    """One directed link that full buffers behind it kept from sending what waited.
+
+    For how many seconds, and the share of the run that this is.
+    """
+
+    link: int
+    name: str
+    kind: str
+    seconds: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +88,7 @@ def hottest(
         found.append(
             LinkLoad(
                 link=link,
-                name=f"{vertex(wires.groups, near)} -> {vertex(wires.groups, far)}",
+                name=_named(wires.groups, near, far),
                 kind=wires.links[int(wires.kind[link])].name,
                 carried=int(simulation.carried[link]),
                 busy=float(busy[link]),
@@ -84,6 +99,30 @@ def hottest(
             )
         )
     return tuple(found)
+
+
+def held_up(simulation: Simulation, count: int = 5) -> tuple[HeldUp, ...]:
+    """Return the ``count`` links that flow control held up longest, longest first."""
+    if simulation.idle is None or not simulation.seconds:
+        return ()
+    wires, ends = simulation.network, simulation.network.edges()
+    order = np.argsort(-simulation.idle, kind="stable")[:count]
+    return tuple(
+        HeldUp(
+            link=link,
+            name=_named(wires.groups, int(ends.source[link]), int(ends.target[link])),
+            kind=wires.links[int(wires.kind[link])].name,
+            seconds=float(simulation.idle[link]) / PICOSECONDS,
+            share=float(simulation.idle[link]) / PICOSECONDS / simulation.seconds,
+        )
+        for link in order.tolist()
+        if simulation.idle[link]
+    )
+
+
+def _named(groups: tuple[VertexGroup, ...], near: int, far: int) -> str:
+    """Return a link by its two ends."""
+    return f"{vertex(groups, near)} -> {vertex(groups, far)}"
 
 
 def relief(simulation: Simulation) -> tuple[Relief, ...]:
@@ -137,4 +176,4 @@ def vertex(groups: tuple[VertexGroup, ...], number: int) -> str:
     """Return a vertex by its group and its place in it: ``leaf 3``, ``chip 17``."""
     firsts = [0, *accumulate(group.count for group in groups)]
     index = bisect_right(firsts, number) - 1
-    return f"{groups[index].name} {number - firsts[index]}"
+    return groups[index].called(number - firsts[index])

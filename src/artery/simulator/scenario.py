@@ -11,6 +11,7 @@ from artery.native.messages import WHOLE
 
 Routing = Literal["ecmp", "static", "adaptive", "spray"]
 EngineName = Literal["auto", "coupled", "messages", "fluid"]
+FlowControl = Literal["auto", "none", "pfc", "credit"]
 
 POLICY: Final[Mapping[str, str]] = {
     "ecmp": "hash",
@@ -27,7 +28,9 @@ class Protocol:
 
     ``efficiency`` is the share of a link's rate left by congestion control beyond what the link
     class already counts, ``reordered`` the share left when packets of one message take several
-    paths and arrive out of order; ``note`` says where both come from.
+    paths and arrive out of order; ``note`` says where both come from. ``control`` is how a full
+    buffer stops its senders; with finite buffers, segments that meet more than ``mark`` bytes in
+    a queue tell their sender to slow down (0: none do).
     """
 
     segment: int
@@ -35,15 +38,22 @@ class Protocol:
     efficiency: float
     reordered: float
     note: str
+    control: Literal["none", "pause", "credit"] = "none"
+    mark: int = 0
 
 
 PROTOCOLS: Final[Mapping[str, Protocol]] = {
     "infiniband": Protocol(
-        32_768, 16, 1.0, 1.0, "credits; adaptive routing places packets out of order in memory"
+        32_768, 16, 1.0, 1.0, "credits; adaptive routing places packets out of order in memory",
+        control="credit",
     ),
-    "roce": Protocol(32_768, 16, 1.0, 0.95, "priority flow control; 5 % for reordering, assumed"),
+    "roce": Protocol(
+        32_768, 16, 1.0, 0.95, "priority flow control; 5 % for reordering, assumed",
+        control="pause",
+    ),
     "roce-dcqcn": Protocol(
-        32_768, 16, 0.97, 0.92, "marks slow senders by 1 to 6 % (idealised ECN); 3 %, assumed"
+        32_768, 16, 0.97, 0.92, "marks slow senders by 1 to 6 % (idealised ECN); 3 %, assumed",
+        control="pause", mark=100_000,
     ),
     "efa": Protocol(
         8_192, 64, 1.0, 1.0, "SRD sprays packets and puts them in order on the card (AWS, 2020)"
@@ -51,9 +61,9 @@ PROTOCOLS: Final[Mapping[str, Protocol]] = {
     "tcp": Protocol(
         65_536, 4, 1.0, 0.6, "kernel TCP, a window of 256 KiB a connection; reordering assumed"
     ),
-}
+}  # fmt: skip
 """Transports by name. Windows are some 50 GB/s · 10 us, the pair against which the message
-engine is tested beside packets."""
+engine is tested beside packets; marks begin at a quarter of a port's buffer, assumed."""
 
 
 def protocol(name: str) -> Protocol:
@@ -73,7 +83,8 @@ class Scenario:
     its links are, ``late`` a chip to the seconds by which it begins later. ``background`` is the
     share of the links between switches that others use all the time. ``inside`` and ``outside``
     are the shares of links of a domain, and of the network, that a communication library reaches.
-    ``store_and_forward`` switches pass a segment on only when they have it whole. ``seed`` draws
+    ``store_and_forward`` switches pass a segment on only when they have it whole.
+    ``flow_control`` says whether port buffers are finite, and what a full one does. ``seed`` draws
     hashes and failures.
     """
 
@@ -89,6 +100,7 @@ class Scenario:
     inside: float = 1.0
     outside: float = 1.0
     store_and_forward: bool = False
+    flow_control: FlowControl = "auto"
     engine: EngineName = "auto"
     seed: int = 0
 

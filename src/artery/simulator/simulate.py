@@ -16,8 +16,9 @@ from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
-from artery.native.messages import Transport, messages
+from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
+from artery.simulator.buffers import WINDOW, buffers, control_of
 from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
@@ -63,7 +64,8 @@ class Simulation:
     of ``network``. ``chosen`` names the engine; ``events`` counts what it did; ``unfinished`` are
     messages, or pipes, that never arrived. ``pairs`` are the chips that sent, with their
     ``routed`` paths; ``messages`` are kept where there are few. ``replay`` gives the seconds at
-    other rates of the links, paths as they were.
+    other rates of the links, paths as they were. ``idle`` says how long full buffers kept each
+    link from sending what waited for it, ps (``None``: buffers were taken as endless).
     """
 
     seconds: float
@@ -78,6 +80,7 @@ class Simulation:
     routed: Routes
     messages: Messages | None
     replay: Callable[[Ints], float]
+    idle: Ints | None = None
 
 
 def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Simulation:
@@ -88,7 +91,7 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     that no engine can play.
     """
     check(jobs, system.chips)
-    chosen = choose(jobs, scenario)
+    chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
     wires = wired(system, scenario)
     _check_time(jobs, wires)
     if chosen.engine == "coupled":
@@ -201,7 +204,8 @@ def _explicit(
     whole = explicit(system, wires, jobs, scenario)
     few = len(whole.job) <= MOST_TIMES
     transport = _transport(system, scenario, chosen)
-    played = _play(whole.work, transport, chosen, times=few)
+    room = buffers(wires.network, scenario, chosen.control, chosen.segment)
+    played = _play(whole.work, transport, chosen, room, times=few)
     finish = _finish(whole, jobs, played)
     times = tuple(
         float(ranks.max(initial=0.0)) - release
@@ -219,7 +223,8 @@ def _explicit(
         pairs=whole.pairs,
         routed=whole.routed,
         messages=_kept(whole, jobs, played) if few else None,
-        replay=partial(_again, whole.work, transport, chosen),
+        replay=partial(_again, whole.work, transport, chosen, room),
+        idle=played.idle,
     )
 
 
@@ -253,18 +258,24 @@ def _transport(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
         window = max(window, ceil(delay / known.segment) + 2)
     if not chosen.segment:
         return Transport(0, window, scenario.packet, least=1)
+    if chosen.control != "none":
+        window = max(window, WINDOW)
     return Transport(chosen.segment, window, scenario.packet)
 
 
-def _play(work: Work, transport: Transport, chosen: Chosen, *, times: bool) -> Played:
+def _play(
+    work: Work, transport: Transport, chosen: Chosen, room: Buffers | None, *, times: bool
+) -> Played:
     if chosen.engine == "fluid":
         return fluid(work).played
-    return messages(work, transport, times=times)
+    return messages(work, transport, room, times=times)
 
 
-def _again(work: Work, transport: Transport, chosen: Chosen, rate: Ints) -> float:
+def _again(
+    work: Work, transport: Transport, chosen: Chosen, room: Buffers | None, rate: Ints
+) -> float:
     links = replace(work.links, rate=rate)
-    found = _play(work._replace(links=links), transport, chosen, times=False)
+    found = _play(work._replace(links=links), transport, chosen, room, times=False)
     return found.makespan / PICOSECONDS
 
 
