@@ -1,0 +1,172 @@
+"""What the log of a training program, of torchrun around it, or of both in one file, tells of time.
+
+Three kinds of lines count: reports of steps (see :mod:`artery.formats.training_log`), torchrun's
+own (rendezvous, start, failure, stop; their wording is that of ``torch.distributed.elastic``), and
+those of saving and loading checkpoints (Megatron-LM, torchtitan). All else has no meaning here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import Final, Literal
+
+from artery.cloud.accounting import Activity, Span
+from artery.formats.stamps import stamp, year
+
+Mark = Literal["begin", "rendezvous", "start", "failed", "stop", "load", "loaded", "save", "saved"]
+
+_MARKS: Final[tuple[tuple[Mark, re.Pattern[str]], ...]] = (
+    ("rendezvous", re.compile(r"Rendezvous'ing worker group")),
+    ("start", re.compile(r"Rendezvous complete for workers|\] Starting worker group")),
+    ("failed", re.compile(r"failed \(exitcode: -?\d+\)|Worker group FAILED|will restart worker")),
+    ("stop", re.compile(r"Stopping worker group|closing signal SIG|death signal, shutting down")),
+    ("loaded", re.compile(r"successfully loaded checkpoint|Finished loading the checkpoint")),
+    ("load", re.compile(r"\bloading (?:distributed )?checkpoint from|Loading the checkpoint from")),
+    ("saved", re.compile(r"successfully saved checkpoint|Finished saving the checkpoint")),
+    ("save", re.compile(r"\bsaving checkpoint at iteration|Saving the checkpoint")),
+    ("begin", re.compile(r"using world size|Starting job:|initializing torch distributed")),
+)
+
+_TIMER: Final = re.compile(r"\b(save|load)-checkpoint[ .]+: \(([\d.]+), ([\d.]+)\)")
+"""Megatron's timers: least and most milliseconds over ranks."""
+
+SLOW_FIRST: Final = 1.5
+"""Assumed: a first report this many times the usual step holds compiling and warming up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A line that says how many steps are done, and perhaps how long one took, in seconds."""
+
+    line: int
+    number: int
+    each: float | None
+
+
+class _Clock:
+    """Where a log has come to: what it does since when, and what it did before."""
+
+    def __init__(self, reports: Sequence[Report]) -> None:
+        timed = [report.each for report in reports if report.each is not None]
+        self.usual = median(timed) if timed else None
+        apart = [b.number - a.number for a, b in pairwise(reports) if b.number > a.number]
+        self.interval = int(median(apart)) if apart else 1
+        self.now: float | None = None
+        self.since = 0.0
+        self.activity: Activity | None = None
+        self.attempt = 0
+        self.step: int | None = None
+        self.fresh = True
+        self.spans: list[Span] = []
+
+    def at(self, time: float) -> None:
+        """Go on to ``time``, never back; the first one begins the start of the job."""
+        if self.now is None:
+            self.now = self.since = time
+            self.activity = "start"
+        self.now = max(self.now, time)
+
+    def enter(self, activity: Activity | None) -> None:
+        """End what is done now, and begin ``activity``."""
+        now = self.now or 0.0
+        if self.activity is not None:
+            self.add(self.since, now, self.activity)
+        self.activity, self.since = activity, now
+
+    def add(self, start: float, end: float, activity: Activity) -> None:
+        """Note a span that is over."""
+        if end > start:
+            self.spans.append(Span(start, end, activity, attempt=self.attempt))
+
+    def again(self) -> None:
+        """The job begins anew."""
+        self.attempt, self.fresh = self.attempt + 1, True
+
+
+def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span, ...]:
+    """Return the spans that the ``lines`` of one log tell, with the ``reports`` found in them.
+
+    A line without a time of its own happens when the line before it did; a report without one
+    comes as much later than the report before as its steps took.
+    """
+    found = {report.line: report for report in reports}
+    clock = _Clock(reports)
+    of_year = year("\n".join(lines[:2000]))
+    for number, line in enumerate(lines, 1):
+        at = stamp(line, of_year)
+        if at is not None:
+            clock.at(at)
+        if number in found:
+            _report(clock, found[number], stamped=at is not None)
+        elif clock.now is not None:
+            _line(clock, line)
+    return tuple(clock.spans)
+
+
+def _line(clock: _Clock, line: str) -> None:
+    if timer := _TIMER.search(line):
+        clock.enter("save" if timer[1] == "save" else "load")
+        clock.at((clock.now or 0.0) + float(timer[3]) / 1000.0)
+        clock.enter(None)
+        return
+    mark = next((name for name, pattern in _MARKS if pattern.search(line)), None)
+    if mark is not None:
+        _mark(clock, mark)
+
+
+def _mark(clock: _Clock, mark: Mark) -> None:
+    idle = clock.activity is None
+    if mark == "begin" and idle and not clock.fresh:
+        clock.again()
+        clock.activity = "reschedule"
+        clock.enter("start")
+    elif mark == "failed" and idle:
+        clock.activity = "detect"
+        clock.enter("teardown")
+    elif mark == "stop" and idle:
+        clock.enter("teardown")
+    elif mark == "rendezvous":
+        if not clock.fresh:
+            clock.again()
+        clock.enter("rendezvous")
+    elif (mark == "start" and clock.activity != "start") or (
+        mark == "loaded" and clock.activity == "load"
+    ):
+        clock.enter("start")
+    elif mark in {"load", "save"}:
+        clock.enter("load" if mark == "load" else "save")
+    elif mark == "saved" and clock.activity == "save":
+        clock.enter(None)
+
+
+def _report(clock: _Clock, report: Report, *, stamped: bool) -> None:
+    """Lay the steps of a report before its time; a slow first one began with warming up."""
+    before, each = clock.step, report.each
+    goes_on = before is not None and report.number > before and not clock.fresh
+    done = report.number - (before or 0) if goes_on else min(clock.interval, max(report.number, 1))
+    if before is not None and report.number <= before and not clock.fresh:
+        clock.again()
+    if clock.now is None:
+        clock.now = clock.since
+    if not stamped:
+        clock.at(clock.since + done * (each or 0.0))
+    end = clock.now
+    if each is None and clock.fresh:
+        start = end
+    else:
+        start = max(clock.since, clock.since if each is None else end - done * each)
+    clock.now = start
+    clock.enter(None)
+    if clock.fresh and each is not None and clock.usual and each > SLOW_FIRST * clock.usual:
+        warm = end - done * clock.usual
+        clock.add(start, warm, "first_step")
+        start = max(start, warm)
+    if end > start:
+        first = report.number - done + 1
+        clock.spans.append(Span(start, end, "step", None, first, report.number, clock.attempt))
+    clock.now = clock.since = end
+    clock.step, clock.fresh = report.number, False
