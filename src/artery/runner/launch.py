@@ -136,8 +136,8 @@ def stay_only_while_watched() -> None:
         return
 
     def watch() -> None:
-        stream = sys.stdin.buffer if sys.stdin is not None else None
-        while stream is not None and stream.read(4096):
+        # Unbuffered: a thread that holds the lock of sys.stdin aborts the interpreter's end.
+        while sys.stdin is not None and os.read(0, 4096):
             pass
         folder = os.environ.get(FOLDER)
         if folder is not None:
