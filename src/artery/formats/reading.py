@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from artery.cloud.accounting import Span
 from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.core.term import Measurement
@@ -47,7 +48,7 @@ class Reading:
 
     A file that describes a run gives its ``workload``, if it says enough of the model, and in
     ``given`` what it says of the plan, by the names of :class:`artery.core.plan.Plan`; what is
-    not in there, the file does not say.
+    not in there, the file does not say. ``spans`` say when a run did what, if the file tells times.
     """
 
     format: str
@@ -62,6 +63,7 @@ class Reading:
     cabling: Cabling | None = None
     workload: Workload | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ MODULES: Final[tuple[str, ...]] = (
     "imb",
     "jobtraces",
     "k8s_node",
+    "k8s_pods",
     "k8s_topology",
     "kineto",
     "lldp",

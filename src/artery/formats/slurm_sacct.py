@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
+from artery.cloud.accounting import Activity, Span
 from artery.errors import InputError, Problem
 from artery.formats.hostlist import expand
 from artery.formats.numerals import whole
@@ -14,6 +15,7 @@ from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.slurm_words import duration, exit_code, gpus, memory
+from artery.formats.stamps import stamp
 from artery.formats.text import Text
 from artery.formats.wording import counted
 
@@ -87,6 +89,7 @@ def _read(text: Text) -> Reading:
         fields,
         tuple(_warnings(jobs, fields)),
         ignored,
+        spans=tuple(_spans_of(jobs)),
     )
 
 
@@ -121,6 +124,28 @@ def _job(row: Row, path: str, number: int) -> dict[str, Any]:
         "start": row.get("start"),
         "end": row.get("end"),
     }
+
+
+def _spans_of(jobs: list[dict[str, Any]]) -> Iterator[Span]:
+    """Yield the waits and runs of one job, requeued ones included (``sacct --duplicates``).
+
+    Jobs of one name in a row are one job that goes on; several names are no run of one job.
+    """
+    if len({one["name"] for one in jobs}) != 1:
+        return
+    times = [
+        tuple(stamp(one[key] or "", 1970) for key in ("submit", "start", "end")) for one in jobs
+    ]
+    before: float | None = None
+    runs = sorted((t for t in times if t[1] is not None), key=lambda t: t[1] or 0.0)
+    for attempt, (submit, start, end) in enumerate(runs):
+        since = submit if before is None else before
+        if since is not None and start is not None:
+            waits: Activity = "queue" if before is None else "reschedule"
+            yield Span(since, start, waits, attempt=attempt)
+        if start is not None and end is not None:
+            yield Span(start, end, "running", attempt=attempt)
+            before = end
 
 
 def _fields(jobs: list[dict[str, Any]], steps: Counter[str], header: str) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from artery.errors import InputError, Problem
 from artery.formats.numerals import number
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
+from artery.formats.run_spans import program_spans
 from artery.formats.text import Text
+from artery.formats.training_log import reports
 
 _AGENT: Final = re.compile(r"torch[/.]distributed[/.](?:elastic|run|launcher|agent)")
 _FAILED: Final = re.compile(
@@ -81,8 +83,9 @@ def _read(text: Text) -> Reading:
     known = re.compile(r'\s*(?:\[rank\d+\]:|Traceback|File "|[=\-]{10,}|\^)')
     ignored = passed_over(text, used, known, "the program's own output")
     return Reading(
-        "torchrun", "log", tuple(_summary(fields)), fields, tuple(_warnings(fields)), ignored
-    )
+        "torchrun", "log", tuple(_summary(fields)), fields, tuple(_warnings(fields)), ignored,
+        spans=program_spans(text.lines, reports(text)),
+    )  # fmt: skip
 
 
 def _said(text: Text) -> tuple[list[dict[str, Any]], set[int]]:

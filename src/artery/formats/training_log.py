@@ -21,6 +21,7 @@ from artery.formats.megatron_args import DEGREES
 from artery.formats.numerals import number, whole
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
+from artery.formats.run_spans import Report, program_spans
 from artery.formats.text import Text
 from artery.formats.wording import counted
 from artery.units import show_flops, show_percent, show_time
@@ -142,7 +143,18 @@ def _read(text: Text) -> Reading:
         "megatron-log", "measurement", tuple(_summary(fields)), fields,
         tuple(_warnings(steps, fields)), passed_over(text, used, None, "no report of a step"),
         measurements=(measurement,) if measurement else (),
+        spans=program_spans(text.lines, [_report(step) for step in steps]),
     )  # fmt: skip
+
+
+def _report(step: Step) -> Report:
+    return Report(step.line, step.number, step.values.get("step_s"))
+
+
+def reports(text: Text) -> list[Report]:
+    """Return the reports of steps in any log: none, if it is nobody's."""
+    dialect = _dialect(text)
+    return [_report(step) for step in _steps(text, dialect)] if dialect else []
 
 
 def _fields(text: Text, dialect: str, steps: list[Step], used: Sequence[Step]) -> dict[str, Any]:
