@@ -30,6 +30,7 @@ def _page(template: str, language: Language, accuracy: Path) -> str:
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     drawn, searched = _plan(language)
     text = text.replace("{plan}", drawn).replace("{searched}", f"{searched:,}")
+    text = text.replace("{demo}", _demo(language))
     return text.replace("{accuracy}", _claims(accuracy))
 
 
@@ -44,6 +45,18 @@ def _plan(language: Language) -> tuple[str, int]:
     text = StringIO()
     draw(plan_drawing(answer, language, f"{MODEL} --on {SYSTEM}"), file=text, width=80)
     return text.getvalue().rstrip(), answer.searched
+
+
+@cache
+def _demo(language: Language) -> str:
+    """What ``artery demo`` prints, without the training that follows where torch is."""
+    from artery.answers.demo import demo
+    from artery.report.demo import demo_drawing
+    from artery.report.terminal import draw
+
+    text = StringIO()
+    draw(demo_drawing(demo(train=False), language), file=text, width=80)
+    return text.getvalue().rstrip()
 
 
 def _claims(page: Path) -> str:

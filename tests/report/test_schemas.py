@@ -51,6 +51,7 @@ CALLS = [
     ["fabric", "design", "--chips", "9", "--rails", "1", "--port", "100G", "--radix", "7"],
     ["diagnose", "tests/fixtures/diagnose/ring-instead-of-nvls.log"],
     ["diagnose", "tests/fixtures/diagnose/wrong-results.log"],
+    ["demo", "--no-train"],
     ["doctor"],
     ["read", str(Path(__file__).parents[1] / "fixtures/nccl-tests/edited.log")],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final, TypeVar
+
+_Answer = TypeVar("_Answer")
 
 _PATTERNS: Final = (
     ("mac", re.compile(r"\b(?:[0-9a-fA-F]{2}:){5}(?:[0-9a-fA-F]{2})(?::[0-9a-fA-F]{2}){0,2}\b")),
@@ -29,6 +32,15 @@ _NAMES: Final = {
 }
 _KEPT: Final = frozenset({"127.0.0.1", "0.0.0.0", "localhost", "", "none", "unknown"})  # noqa: S104
 """Say nothing about anybody."""
+
+
+def masked(answer: _Answer, read: Iterable[object]) -> _Answer:
+    """Return a dataclass with every text in it masked, by what the fields ``read`` name."""
+    mask = Mask()
+    for one in read:
+        mask.learn(one)
+    found: _Answer = mask.record(answer)
+    return found
 
 
 class Mask:
@@ -60,6 +72,15 @@ class Mask:
         if isinstance(value, (list, tuple)):
             return [self.value(one, key) for one in value]
         return value
+
+    def record(self, value: Any) -> Any:  # noqa: ANN401 - a dataclass or what is in one
+        """Return a frozen dataclass, or what it holds, with every text in it masked."""
+        if is_dataclass(value) and not isinstance(value, type):
+            return replace(value, **{one.name: self.record(getattr(value, one.name))
+                                     for one in fields(value)})  # fmt: skip
+        if isinstance(value, tuple):
+            return tuple(map(self.record, value))
+        return self.value(value)
 
     def text(self, text: str) -> str:
         """Return ``text`` masked."""

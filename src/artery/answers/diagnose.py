@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from artery.answers.anonymise import masked
 from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_case import case_of
+from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU
+from artery.answers.diagnose_job import Job, job_of
+from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_system import Stand, stand_for
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect import named
@@ -33,6 +37,8 @@ class DiagnoseAnswer:
     ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``); ``wire`` is what one chip put on the network, B/s.
+    ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
+    named; ``None`` where there is none.
     """
 
     diagnosis: Diagnosis
@@ -43,38 +49,98 @@ class DiagnoseAnswer:
     files: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     wire: float | None
+    proof: Proof | None = None
+    job: Job | None = None
 
 
 def diagnose(
     *paths: str,
     on: str | None = None,
     overrides: Sequence[str] = (),
+    model: str | None = None,
+    degrees: Mapping[str, int] | None = None,
+    prove: bool = True,
+    anonymise: bool = False,
     progress: Progress | None = None,
 ) -> DiagnoseAnswer:
     """Return what holds back the runs in the files at ``paths``, taken together.
 
     ``on`` is the system that was measured, as everywhere; without it one is made of the facts in
-    the files. Raises :class:`artery.errors.InputError` for files that cannot be read.
+    the files. ``model`` is the job that runs there, split by ``degrees`` (``tp``, ``pp``, ``cp``,
+    ``ep``, ``dp``) where they are given. ``prove`` plays the likeliest cause on the network;
+    ``anonymise`` masks hosts, users, addresses and GUIDs. Raises
+    :class:`artery.errors.InputError` for files that cannot be read.
     """
-    check_kinds(str, type(None), on=on)
+    check_kinds(str, type(None), on=on, model=model)
     if not paths:
         rule = "there must be a file to diagnose"
         raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
     readings = _readings(paths, progress)
-    case = case_of(readings)
+    fabric = fabric_of(readings)
+    case = case_of(readings, fabric)
     node = next((path for path, one in readings if one.system is not None and path != "-"), None)
-    stand, judged, setting = _judged(case, on, overrides, node)
-    if judged is not None and judged.ratio > _IMPOSSIBLE:
-        case = replace(case, refusals=(_impossible(judged),))
+    held = _held(case, on, overrides, node)
+    impossible = [each for each in held if each.judged and each.judged.ratio > _IMPOSSIBLE]
+    if impossible:
+        refusals = tuple(_impossible(each.judged) for each in impossible if each.judged)
+        case = replace(case, refusals=refusals)
+    worst = _worst(held)
+    judged, stand = worst.judged, worst.stand
     reprice = None
-    if judged is not None and setting is not None:
-        reprice = repricer(setting, _collective(judged.curve), judged.curve)
+    if judged is not None and stand is not None and stand.setting is not None:
+        reprice = repricer(stand.setting, _collective(judged.curve), judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand))
-    return DiagnoseAnswer(
+    proof, job = _shown(found, stand, fabric, _Wanted(model, degrees, prove), case)
+    answer = DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
         case.origins, tuple((path, one.format) for path, one in readings),
-        tuple(_notes(case, found, readings)), _wire(found.curve),
+        tuple(_notes(case, found, readings)), _wire(found.curve), proof, job,
     )  # fmt: skip
+    return answer if not anonymise else masked(answer, [one.fields for _, one in readings])
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the answer is to show beside the causes."""
+
+    model: str | None
+    degrees: Mapping[str, int] | None
+    prove: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A curve held against its system, as far as that is known."""
+
+    stand: Stand | None = None
+    judged: Judged | None = None
+
+
+def _shown(
+    found: Diagnosis, stand: Stand | None, fabric: Fabric | None, wanted: _Wanted, case: Case
+) -> tuple[Proof | None, Job | None]:
+    """Return the likeliest cause played on the network, and what it costs the job."""
+    best = found.findings[0] if found.findings else None
+    if best is None or best.explanation.world is None or not best.explanation.fits:
+        return None, None
+    judged, world = found.judged, best.explanation.world
+    if judged is None or stand is None:
+        return None, None
+    proof = None
+    if wanted.prove:
+        pair = (judged.curve, _collective(judged.curve))
+        proof = proof_of(best.cause.key, world, pair, stand, fabric)
+    said = case.facts.get("model")
+    model = wanted.model or (said if isinstance(said, str) else None)
+    if model is None:
+        return proof, None
+    facts = {**case.facts, **{name: float(n) for name, n in (wanted.degrees or {}).items()}}
+    try:
+        return proof, job_of(model, facts, stand, world)
+    except InputError:
+        if wanted.model is not None:
+            raise
+        return proof, None  # what a facts file calls the model need be no name that we know
 
 
 def _impossible(judged: Judged) -> Refusal:
@@ -110,20 +176,24 @@ def _readings(paths: Sequence[str], progress: Progress | None) -> list[tuple[str
     return found
 
 
-def _judged(
+def _held(
     case: Case, on: str | None, overrides: Sequence[str], node: str | None
-) -> tuple[Stand | None, Judged | None, Setting | None]:
-    """Return the curve that falls shortest of what it should be, with its setting."""
-    worst: tuple[Stand | None, Judged | None, Setting | None] = (None, None, None)
+) -> tuple[_Held, ...]:
+    """Return every curve held against what it should be."""
+    found = []
     for curve in () if case.refusals else case.curves:
         stand = stand_for(case, curve, on, overrides, node)
-        if stand.setting is None:
-            worst = worst if worst[0] is not None else (stand, None, None)
-            continue
-        judged = _against(curve, stand.setting)
-        if worst[1] is None or judged.ratio < worst[1].ratio:
-            worst = (stand, judged, stand.setting)
-    return worst
+        judged = None if stand.setting is None else _against(curve, stand.setting)
+        found.append(_Held(stand, judged))
+    return tuple(found)
+
+
+def _worst(held: Sequence[_Held]) -> _Held:
+    """Return the curve that falls shortest of what it should be; any, if none was compared."""
+    compared = [each for each in held if each.judged is not None]
+    if compared:
+        return min(compared, key=lambda each: each.judged.ratio if each.judged else 0.0)
+    return held[0] if held else _Held()
 
 
 def _against(curve: Curve, setting: Setting) -> Judged:

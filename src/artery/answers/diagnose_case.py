@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
+from artery.answers.diagnose_fabric import Fabric
 from artery.answers.diagnose_facts import curves_of, facts_of
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
@@ -23,8 +24,8 @@ _SAID_LINES: Final = 400
 """Assumed: lines of one file that rules look at."""
 
 
-def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
-    """Return what the ``readings`` (path, reading) say together.
+def case_of(readings: Sequence[tuple[str, Reading]], fabric: Fabric | None = None) -> Case:
+    """Return what the ``readings`` (path, reading) say together, and the ``fabric`` among them.
 
     Of two files that state the same fact the first holds, a facts file above all others: a person
     knows what the tools cannot see.
@@ -36,6 +37,9 @@ def case_of(readings: Sequence[tuple[str, Reading]]) -> Case:
         for name, value in facts_of(reading).items():
             if name not in facts:
                 facts[name], origins[name] = value, path
+    for name, value in fabric.facts() if fabric is not None else ():
+        if fabric is not None and name not in facts:
+            facts[name], origins[name] = value, fabric.source
     found = tuple(curve for path, one in readings for curve in curves_of(one, path))
     _derive(facts, origins, found)
     alone = [one for one in found if (one.ranks or number(facts, "ranks")) == 1]

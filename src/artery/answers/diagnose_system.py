@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from artery.answers.expect_pricing import Setting
@@ -53,13 +53,31 @@ NODES: Final = "how many nodes took part (--on must be the system that was measu
 class Stand:
     """``setting`` to hold a curve against; ``None`` with what is ``missing``.
 
-    ``assumed`` says what nobody stated and was taken from the common server of the chip.
+    ``assumed`` says what nobody stated and was taken from the common server of the chip. ``base``
+    with ``overrides`` and ``nccl`` is how the system was made; any number of chips can be.
     """
 
     setting: Setting | None
     name: str | None
     missing: tuple[Missing, ...] = ()
     assumed: tuple[str, ...] = ()
+    base: str = ""
+    overrides: tuple[str, ...] = ()
+    nccl: str | None = None
+
+
+def on_leaves(stand: Stand, nodes: int) -> Setting | None:
+    """Return the same kind of system with so many whole nodes; ``None`` if it has no such size."""
+    if stand.setting is None or not stand.base or is_foreign(stand.base):
+        return None
+    chips = nodes * stand.setting.system.chips_per_node
+    try:
+        return Setting.make(
+            f"{stand.base}:{chips}", overrides=stand.overrides, chips_per_node=None,
+            nccl=stand.nccl, addable=True,
+        )  # fmt: skip
+    except InputError:
+        return None
 
 
 def stand_for(
@@ -102,21 +120,21 @@ def _setting(
     if per_node > whole:
         why = f"{ranks} ranks on {nodes} node(s), but a node of {name} has {whole} chips"
         return Stand(None, name, (Missing("nodes", why, NODES),))
-    nccl = case.facts.get("nccl")
+    nccl = _release(case.facts.get("nccl")) if system.library == "nccl" else None
     spec = name if is_foreign(name) and nodes == 1 else f"{name}:{nodes * whole}"
     try:
         setting = Setting.make(
             spec,
             overrides=overrides,
             chips_per_node=per_node if per_node < whole else None,
-            nccl=_release(nccl) if system.library == "nccl" else None,
+            nccl=nccl,
             addable=True,
         )
     except InputError:
         if nodes == 1:
             raise
         return Stand(None, name, (NETWORK,))  # a node without a network of its own
-    return Stand(setting, spec)
+    return Stand(setting, spec, base=name, overrides=tuple(overrides), nccl=nccl)
 
 
 def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[str]) -> Stand:
@@ -139,7 +157,7 @@ def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[s
     except InputError as error:
         fact = Missing("system", "; ".join(map(str, error.problems)), "--on SYSTEM")
         return Stand(None, base, (fact,))
-    return Stand(found.setting, found.name, found.missing, tuple(assumed))
+    return replace(found, assumed=tuple(assumed))
 
 
 def _node_overrides(case: Case, base: str, per_node: int) -> list[str]:
@@ -192,17 +210,30 @@ def _network(case: Case, base: str, per_node: int) -> list[str] | None:
     laid = [f"fabric.nic.link={linked}", f"fabric.nic.count={count}"]
     if abs(link_of(linked).bandwidth - rate) > 0.01 * rate:
         laid.append(f"fabric.nic.bandwidth={show_line_rate(rate)}")
-    if (
-        "fabric" not in entry("systems", base).values
-        and "base" not in entry("systems", base).values
-    ):
-        laid += [
-            f"fabric.hop={1e-6} s",
-            'fabric.tiers=[{name = "leaf", nodes = 64}, {name = "spine"}]',
-        ]
+    shown = _as_cabled(case)
+    bare = not {"fabric", "base"} & set(entry("systems", base).values)
+    if bare:
+        laid.append(f"fabric.hop={1e-6} s")
+    if shown:
+        laid += shown
+    elif bare:
+        laid.append('fabric.tiers=[{name = "leaf", nodes = 64}, {name = "spine"}]')
     elif count != per_node:
         laid.append("fabric.rails=false")
     return laid
+
+
+def _as_cabled(case: Case) -> list[str]:
+    """Return the overrides of a network of two tiers, as a cabling among the files shows it."""
+    under, taper = _whole(case, "nodes_per_leaf"), case.facts.get("leaf_taper")
+    if under is None:
+        return []
+    rails = "true" if case.facts.get("rails") else "false"
+    above = f", taper = {taper:.6g}" if isinstance(taper, float) and taper > 1 else ""
+    return [
+        f"fabric.rails={rails}",
+        f'fabric.tiers=[{{name = "leaf", nodes = {under}}}, {{name = "spine"{above}}}]',
+    ]
 
 
 def _driven(base: str, count: int, rate: float, per_node: int) -> int:

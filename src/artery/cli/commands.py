@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
     "diagnose": "Measured against expected, ranked causes that fit the numbers, what to run next.",
+    "demo": "A bundled broken cluster found, proved and repaired, in a minute.",
     "catalog": "The chips, links, systems and models that are known, with sources.",
     "tour": "How AI networks grew, stop by stop, with the right numbers.",
     "doctor": "What this machine can do.",

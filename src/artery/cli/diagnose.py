@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from artery.cli.flags import degree_options
 from artery.cli.options import node_option, set_option, shared_options
 from artery.report.words import Language
 
@@ -37,6 +38,15 @@ class _Share(click.ParamType[float]):
     help="Exit with 5 if measured is below this share of expected, for example 80%.",
 )
 @node_option
+@click.option("--model", metavar="MODEL", help="The job that runs there: what the fault costs it.")
+@degree_options
+@click.option(
+    "--prove/--no-prove",
+    default=True,
+    show_default=True,
+    help="Play the likeliest cause on the network.",
+)
+@click.option("--anonymise", is_flag=True, help="Mask hosts, users, addresses and GUIDs.")
 @set_option
 @shared_options
 def command(
@@ -44,10 +54,14 @@ def command(
     files: tuple[str, ...],
     on: str | None,
     fail_under: float | None,
+    model: str | None,
+    prove: bool,
+    anonymise: bool,
     overrides: tuple[str, ...],
     as_json: bool,
     lang: Language,
     out: str,
+    **degrees: int | None,
 ) -> None:
     """Join files into one case and say what holds it back: verdict, causes, the missing fact.
 
@@ -56,11 +70,13 @@ def command(
       artery diagnose nccl-tests.log
       artery diagnose nccl-tests.log nccl-debug.log topo.txt ibstat.txt
       artery diagnose nccl-tests.log --on dgx-h100:32 --fail-under 80%
+      artery diagnose nccl-tests.log topo.txt ibnetdiscover.txt --model qwen3-30b-a3b --ep 128
       artery diagnose facts.yaml --json
 
     What was measured is held against what the system should give at every size. Causes that can
     be said as a changed system or library price the whole curve again, and are ranked by what
-    remains. Verdicts: healthy, degraded, faulty, refused (no number counts), unknown.
+    remains; the likeliest is played on the network, link by link. Verdicts: healthy, degraded,
+    faulty, refused (no number counts), unknown.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.diagnose import check_threshold, diagnose
     from artery.report.diagnose import diagnose_drawing, diagnose_payload
@@ -68,7 +84,10 @@ def command(
     from artery.report.json import document
     from artery.report.terminal import deliver
 
-    answer = diagnose(*files, on=on, overrides=overrides)
+    answer = diagnose(
+        *files, on=on, overrides=overrides, model=model, prove=prove, anonymise=anonymise,
+        degrees={name: count for name, count in degrees.items() if count is not None},
+    )  # fmt: skip
     if as_json:
         write_whole(out, document("diagnose", diagnose_payload(answer)))
     else:

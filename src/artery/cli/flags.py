@@ -161,6 +161,13 @@ _FLAGS: Final = (
 )
 
 
+def degree_options(command: _Command) -> _Command:
+    """Give a command ``--tp``, ``--pp``, ``--cp``, ``--ep`` and ``--dp``, ``None`` if not given."""
+    for place in (6, 4, 3, 1, 0):
+        command = _FLAGS[place](command)
+    return command
+
+
 def plan_flags(command: _Command) -> _Command:
     """Give a command every flag of the plan; each is ``None`` where it was not given."""
     for flag in reversed(_FLAGS):

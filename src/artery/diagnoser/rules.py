@@ -45,6 +45,7 @@ World = Mapping[str, Fact]
 the leaves, inside the node; ``node_cap``: B/s that a node gets out at most; ``transport``: kind of
 network that the library uses instead; ``in_switch = false``: no reduction in NVSwitches;
 ``staged``: chips of a node reach each other over PCIe, through host memory if true; ``algorithm``.
+A value ``=NAME`` is that of the fact called NAME.
 """
 
 WORLD_KEYS: Final = frozenset(
@@ -128,6 +129,26 @@ def causes() -> tuple[Cause, ...]:
         tables = tomllib.loads(folder.joinpath(name).read_text("utf-8"))
         found += [fill(Cause, {"key": key, **_renamed(table)}) for key, table in tables.items()]
     return tuple(found)
+
+
+def worlds_of(cause: Cause, facts: Mapping[str, Fact]) -> tuple[World, ...]:
+    """Return the worlds of ``cause`` with facts put in for their names.
+
+    A world that names a fact holds where the fact is known, and then it alone; the others are what
+    to think of where nobody knows.
+    """
+    exact = [world for world in cause.worlds if any(map(_named, world.values()))]
+    known = [
+        {key: facts[_named(value)] if _named(value) else value for key, value in world.items()}
+        for world in exact
+        if all(_named(value) in facts for value in world.values() if _named(value))
+    ]
+    return tuple(known) or tuple(world for world in cause.worlds if world not in exact)
+
+
+def _named(value: Fact) -> str:
+    """Return the name of the fact that a value of a world stands for; empty for any other."""
+    return value[1:] if isinstance(value, str) and value.startswith("=") else ""
 
 
 _SHOWN: Final[Mapping[str, Callable[[float], str]]] = {

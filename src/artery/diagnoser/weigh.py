@@ -14,7 +14,7 @@ from math import exp, log, sqrt
 from typing import Final
 
 from artery.diagnoser.case import Case, Curve
-from artery.diagnoser.rules import Cause, World
+from artery.diagnoser.rules import Cause, World, worlds_of
 
 Reprice = Callable[[World], Sequence[float] | None]
 """Bus bandwidth at each size of the curve in a changed world, B/s; ``None`` if that cannot be."""
@@ -101,7 +101,7 @@ def _one(
     odds = cause.prior
     for factor, _ in holding:
         odds *= factor
-    explanation, likelihood = _explain(cause, curve, reprice)
+    explanation, likelihood = _explain(cause, case, curve, reprice)
     return Weighed(
         cause,
         tuple(dict.fromkeys(text for factor, text in holding if factor >= 1)),
@@ -112,12 +112,13 @@ def _one(
 
 
 def _explain(
-    cause: Cause, curve: Curve | None, reprice: Reprice | None
+    cause: Cause, case: Case, curve: Curve | None, reprice: Reprice | None
 ) -> tuple[Explanation, float]:
     """Return what the cause's best world makes of the curve, and how likely it makes it."""
-    if not cause.worlds or curve is None or reprice is None:
+    worlds = worlds_of(cause, case.facts)
+    if not worlds or curve is None or reprice is None:
         return Explanation(None, None, None, None), UNPRICED
-    priced = [(world, reprice(world)) for world in cause.worlds]
+    priced = [(world, reprice(world)) for world in worlds]
     able = [(residual(curve, values), world, values) for world, values in priced if values]
     if not able:
         return Explanation(None, None, None, None), UNPRICED
@@ -126,4 +127,4 @@ def _explain(
     spread = max(cause.tolerance, TOLERANCE)
     explanation = Explanation(left <= FITS * spread, values[best], exp(min(left, 50.0)), world)
     # A cause of many variants fits more easily: each costs its share (Occam).
-    return explanation, exp(-min((left / spread) ** 2 / 2, 700.0)) / sqrt(len(cause.worlds))
+    return explanation, exp(-min((left / spread) ** 2 / 2, 700.0)) / sqrt(len(worlds))

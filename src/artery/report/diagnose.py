@@ -15,6 +15,13 @@ from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World, shown
 from artery.diagnoser.verdict import Judged
 from artery.diagnoser.weigh import Weighed
+from artery.report.diagnose_proof import (
+    gigabytes,
+    job_drawing,
+    job_payload,
+    proof_drawing,
+    proof_payload,
+)
 from artery.report.diagnose_words import diagnose_words
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
@@ -43,6 +50,8 @@ def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
             for name, value in answer.facts.items()
         },
         "files": [{"path": path, "format": name} for path, name in answer.files],
+        "proof": None if answer.proof is None else proof_payload(answer.proof),
+        "job": None if answer.job is None else job_payload(answer.job),
     }
 
 
@@ -105,8 +114,13 @@ def _finding(one: Weighed, judged: Judged | None) -> Mapping[str, object]:
     }
 
 
-def diagnose_drawing(answer: DiagnoseAnswer, language: Language) -> RenderableType:
-    """Return the verdict, the curve beside its expectation, causes, and what is missing."""
+def diagnose_drawing(
+    answer: DiagnoseAnswer, language: Language, *, facts: bool = True
+) -> RenderableType:
+    """Return the verdict, the curve beside its expectation, causes, and what is missing.
+
+    ``facts`` lists everything that was understood, with the file that says it.
+    """
     word = diagnose_words(language)
     found = answer.diagnosis
     parts: list[RenderableType] = [_title(answer, word)]
@@ -119,10 +133,15 @@ def diagnose_drawing(answer: DiagnoseAnswer, language: Language) -> RenderableTy
         parts += [Text(""), Text(word["causes"], style="bold")]
         for number, one in enumerate(found.findings, 1):
             parts.append(_cause(number, one, answer, language))
+    if answer.proof is not None:
+        parts += [Text(""), *proof_drawing(answer.proof, word)]
+    if answer.job is not None:
+        parts += [Text(""), *job_drawing(answer.job, word)]
     for fact in found.missing:
         line = word["because"].format(why=fact.why, ask=fact.ask)
         parts.append(labelled(word["missing"], [Text(f"{fact.fact}: {line}", style="yellow")]))
-    parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word)]
+    if facts:
+        parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word)]
     return Group(*parts)
 
 
@@ -133,8 +152,9 @@ def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
         return text
     judged = found.judged
     text.append(
-        f"  {word['measured']} {_gb(judged.curve.last.busbw)}, {word['expected']} "
-        f"{_gb(judged.expected[-1])} GB/s ({_gb(judged.low[-1])}-{_gb(judged.high[-1])}), "
+        f"  {word['measured']} {gigabytes(judged.curve.last.busbw)}, {word['expected']} "
+        f"{gigabytes(judged.expected[-1])} GB/s "
+        f"({gigabytes(judged.low[-1])}-{gigabytes(judged.high[-1])}), "
         f"{units.show_percent(judged.ratio)}"
     )
     curve = judged.curve
@@ -161,16 +181,18 @@ def _curve(judged: Judged, word: Words) -> Table:
     step = max(1, -(-len(points) // _MOST_ROWS))
     for point, middle in points[::-1][::step][::-1]:
         share = units.show_percent(point.busbw / middle)
-        table.add_row(units.show_bytes(point.size), _gb(point.busbw), _gb(middle), share)
+        table.add_row(
+            units.show_bytes(point.size), gigabytes(point.busbw), gigabytes(middle), share
+        )
     return table
 
 
 def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
     shape = judged.shape
-    figures = {"plateau": _gb(shape.plateau)}
+    figures = {"plateau": gigabytes(shape.plateau)}
     if shape.fall is not None:
         before, after = shape.fall
-        figures |= {"before": _gb(before.busbw), "after": _gb(after.busbw),
+        figures |= {"before": gigabytes(before.busbw), "after": gigabytes(after.busbw),
                     "at": units.show_bytes(after.size)}  # fmt: skip
     yield labelled(word["shape"], [Text(word[shape.shape].format(**figures))])
 
@@ -200,8 +222,8 @@ def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
     key = "fits" if explained.fits else "unfit"
     return word[key].format(
         cause=f"{title} ({said})" if said else title,
-        expected=_gb(judged.expected[-1]), measured=_gb(judged.curve.last.busbw),
-        predicted=_gb(explained.predicted),
+        expected=gigabytes(judged.expected[-1]), measured=gigabytes(judged.curve.last.busbw),
+        predicted=gigabytes(explained.predicted),
     )  # fmt: skip
 
 
@@ -218,16 +240,10 @@ def _world(world: World, word: Words) -> str:
 
 def _notes(answer: DiagnoseAnswer, word: Words) -> Iterator[str]:
     for note in answer.notes:
-        yield word[note].format(wire=_gb(answer.wire or 0.0))
+        yield word[note].format(wire=gigabytes(answer.wire or 0.0))
     for text in answer.assumed:
         yield f"{word['assumed']}: {text}"
     for name, value in answer.facts.items():
         origin = answer.origins.get(name)
         if origin is not None:
             yield f"{name.replace('_', ' ')}: {shown(value, name)} ({origin})"
-
-
-def _gb(rate: float) -> str:
-    """Return B/s as GB/s, with as many digits as a maintainer says."""
-    value = rate / 1e9
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

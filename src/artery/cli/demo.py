@@ -1,0 +1,42 @@
+"""``artery demo``: a bundled broken cluster found, proved and repaired, in a minute."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.options import shared_options
+from artery.report.words import Language
+
+
+@click.command("demo")
+@click.option("--files", "folder", metavar="FOLDER", help="Write the three files there as well.")
+@click.option(
+    "--train/--no-train", default=True, show_default=True,
+    help="End with some seconds of real training, where torch is there.",
+)  # fmt: skip
+@shared_options
+def command(*, folder: str | None, train: bool, as_json: bool, lang: Language, out: str) -> None:
+    """Find, prove and repair a broken cluster, from three files that come with artery.
+
+    \b
+    Examples:
+      artery demo
+      artery demo --files . && artery diagnose nccl-tests.txt topo.txt ibnetdiscover.txt
+      artery demo --lang zh
+
+    The files are an nccl-tests log, a topology and a fabric of 128 GPUs. They were written from
+    physics by hand, not by the simulator that proves the cause. No GPU, no network, no torch.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    from artery.answers.demo import demo, write_files
+    from artery.report.demo import demo_drawing, demo_payload
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = demo(train=train)
+    if folder is not None:
+        write_files(answer, folder, write_whole)
+    if as_json:
+        write_whole(out, document("demo", demo_payload(answer)))
+    else:
+        deliver(demo_drawing(answer, lang), out)

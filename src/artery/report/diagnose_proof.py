@@ -1,0 +1,99 @@
+"""Renders a cause that was played on the network, and what it costs a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery import units
+from artery.answers.diagnose_job import Job
+from artery.answers.diagnose_proof import Proof
+from artery.report.terminal import indented, labelled
+from artery.report.words import Words
+
+
+def gigabytes(rate: float) -> str:
+    """Return B/s as GB/s, with as many digits as a maintainer says."""
+    value = rate / 1e9
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def proof_payload(proof: Proof) -> Mapping[str, object]:
+    """Return the document of a proof."""
+    return {
+        "cause": proof.cause,
+        "what": proof.what or None,
+        "world": proof.world,
+        "engine": proof.engine,
+        "routing": proof.routing,
+        "ranks_placed_by_file": proof.mapped,
+        "lands": proof.lands,
+        "points": [
+            {
+                "size_bytes": one.size,
+                "measured_bytes_per_s": one.measured,
+                "whole_bytes_per_s": one.whole,
+                "faulty_bytes_per_s": one.faulty,
+            }
+            for one in proof.points
+        ],
+    }
+
+
+def job_payload(job: Job) -> Mapping[str, object]:
+    """Return the document of a job before and after the repair."""
+    plan = job.plan
+    return {
+        "model": job.model,
+        "system": job.system,
+        "parallelism": {"tp": plan.tp, "pp": plan.pp, "cp": plan.cp, "ep": plan.ep, "dp": plan.dp},
+        "fits": job.fits,
+        "step_time_now_s": job.now,
+        "step_time_repaired_s": job.repaired,
+        "lost_share": job.lost,
+        "cost_usd_per_hour": job.cost_per_hour,
+        "lost_usd_per_day": job.lost_per_day,
+    }
+
+
+def proof_drawing(proof: Proof, word: Words) -> Iterator[RenderableType]:
+    """Yield what was played, the sizes, and whether it lands on what was measured."""
+    how = word["played"].format(engine=proof.engine, routing=word[f"routing_{proof.routing}"])
+    lines = [Text(f"{proof.what or word['changed']}; {how}")]
+    if proof.mapped:
+        lines.append(Text(word["mapped"]))
+    yield labelled(word["proof"], lines)
+    table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(justify="right", no_wrap=True)
+    heads = (word["size"], word["measured"], word["with_fault"], word["without_fault"])
+    table.add_row(*heads, style="bold")
+    for one in proof.points:
+        cells = map(gigabytes, (one.measured, one.faulty, one.whole))
+        table.add_row(units.show_bytes(one.size), *cells)
+    yield indented(table)
+    yield indented(Text(word["lands" if proof.lands else "misses"],
+                        style="green" if proof.lands else "yellow"))  # fmt: skip
+
+
+def job_drawing(job: Job, word: Words) -> Iterator[RenderableType]:
+    """Yield the job's step and dollars before and after the repair."""
+    plan = job.plan
+    degrees = {"tp": plan.tp, "pp": plan.pp, "cp": plan.cp, "ep": plan.ep, "dp": plan.dp}
+    split = " · ".join(f"{name} {count}" for name, count in degrees.items() if count > 1)
+    said = word["job_step"].format(
+        now=units.show_time(job.now), repaired=units.show_time(job.repaired),
+        share=units.show_percent(job.lost),
+    )  # fmt: skip
+    lines = [Text(f"{job.model}  {split}  {job.system}"), Text(said)]
+    if job.cost_per_hour is not None and job.lost_per_day is not None:
+        per_sample = job.cost_per_hour / 3600.0 / job.samples * 1e6
+        lines.append(Text(word["job_cost"].format(
+            now=units.show_money(per_sample * job.now),
+            repaired=units.show_money(per_sample * job.repaired),
+            day=units.show_money(job.lost_per_day),
+        )))  # fmt: skip
+    yield labelled(word["job"], lines)
