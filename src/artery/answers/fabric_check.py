@@ -71,8 +71,8 @@ class DiffAnswer:
 def fabric_check(path: str) -> CheckAnswer:
     """Return the faults of the cabling in the file at ``path`` (``-``: standard input).
 
-    ``ibnetdiscover``, a cable plan as CSV, or Slurm's topology. Raises
-    :class:`artery.errors.InputError` if it is none of them.
+    ``ibnetdiscover``, ``iblinkinfo``, LLDP, a cable plan as CSV, or the topology of Slurm or
+    Kubernetes. Raises :class:`artery.errors.InputError` if it is none of them.
     """
     cabling = read_cabling(path)
     network = Network(cabling)

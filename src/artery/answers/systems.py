@@ -34,6 +34,10 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     prints them. What its hosts are says ``node=SYSTEM`` among the overrides. ``chip=NAME`` says
     which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
     """
+    return replace(_system(on, overrides), overrides=tuple(overrides))
+
+
+def _system(on: str, overrides: Sequence[str]) -> System:
     file, chips = _file_and_chips(on)
     node, rest = _node_of(overrides)
     if not is_foreign(file):
@@ -43,7 +47,7 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     found = read(file)
     if found.cabling is not None:
         return _on_cables(found, found.cabling, node, rest, chips)
-    if node is not None:
+    if node is not None and found.table is not None:
         raise _no_fabric(node, f"{file}, {found.format}")
     if found.table is None and found.system is not None and not rest and chips is None:
         return found.system

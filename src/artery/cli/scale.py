@@ -7,7 +7,13 @@ from typing import Final
 import click
 
 from artery.cli.flags import plan_flags, request
-from artery.cli.options import model_argument, node_option, set_option, shared_options, system_option
+from artery.cli.options import (
+    model_argument,
+    node_option,
+    set_option,
+    shared_options,
+    system_option,
+)
 from artery.report.words import Language
 
 _LARGEST = 4_000_000

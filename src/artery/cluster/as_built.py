@@ -92,8 +92,7 @@ class AsBuilt:
         pairs = [
             (one.one.device, one.other.device, one.rate or usual)
             for one in net.cabling.cables
-            if {one.one.device, one.other.device} <= reached
-            and one.one.device != one.other.device
+            if {one.one.device, one.other.device} <= reached and one.one.device != one.other.device
         ]
         if not self.nodes.plain:
             return pairs
@@ -147,10 +146,12 @@ class AsBuilt:
                 f"the file says no ports: taken as {self.nodes.per_node} cables a node and "
                 f"{self.meant.taper:g}:1 below over above at every switch: --set fabric.taper=..."
             )
-        silent = sum(one.rate is None for one in self.network.cabling.cables)
+        cables = self.network.cabling.cables
+        silent = sum(one.rate is None for one in cables)
         if silent:
             rate = self._rate(hosts=True) / 1e9 * 8
-            yield f"{silent} cables have no rate in the file: taken as {rate:g} Gb/s as the others"
+            like = "the node's cards" if silent == len(cables) else "most others"
+            yield f"{silent} cables have no rate in the file: taken as {rate:g} Gb/s, as {like}"
 
     def _slower(self) -> Iterable[str]:
         rates = [rate for _, _, rate in self.trunks]

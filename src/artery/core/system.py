@@ -94,6 +94,7 @@ class System:
 
     ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
     its chips, ``node_price`` US dollars, ``chip_hour_price`` US dollars per chip-hour.
+    ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for.
     ``library`` names the communication library (``nccl``, ``rccl``, ``ici``, ``gloo``).
     """
 
@@ -111,6 +112,7 @@ class System:
     node_price: float | None = None
     chip_hour_price: float | None = None
     warnings: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=dict)
 
     @property

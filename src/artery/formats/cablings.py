@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from artery.core.cabling import Cabling
 from artery.errors import InputError, Problem
-from artery.formats import cable_plan, ibnetdiscover, ibsim_net, lldp, slurm_topology
+from artery.formats import cable_plan
+from artery.formats.recognise import recognise
 from artery.formats.text import read_text
 
 
@@ -14,23 +15,18 @@ def read_cabling(path: str) -> Cabling:
     Raises :class:`artery.errors.InputError` if it is none of the formats, or has faults.
     """
     text = read_text(path)
-    if ibnetdiscover.is_ibnetdiscover(text):
-        return ibnetdiscover.read_cabling(text)
-    if ibsim_net.is_ibsim_net(text):
-        return ibsim_net.read_cabling(text)
-    if lldp.is_lldp(text):
-        return lldp.read_cabling(text)
-    if slurm_topology.is_topology(text):
-        return slurm_topology.read_cabling(text)
-    if cable_plan.is_cable_plan(text):
-        return cable_plan.read_cabling(text)
+    found = next(iter(recognise(text)), None)
+    reading = None if found is None else found.read(text)
+    if reading is not None and reading.cabling is not None:
+        return reading.cabling
     first = next((line.strip() for line in text.lines if line.strip()), "nothing")
     raise InputError(
         Problem(
             file=path,
             line=1,
-            found=f'"{first[:60]}"',
-            rule="a cabling is ibnetdiscover, a cable plan (CSV) or Slurm's topology",
+            found=f'"{first[:60]}"' if found is None else f"{found.name}, without switches",
+            rule="a cabling is ibnetdiscover, iblinkinfo, LLDP, a cable plan (CSV), or the tree of "
+            "Slurm or Kubernetes",
             fix=f"a plan begins with the columns {','.join(cable_plan.NEEDED)}",
         )
     )

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
-from artery.formats.infiniband_rates import generation, link_rate
+from artery.formats.fabric_reading import fabric_reading
+from artery.formats.iblinkinfo_cables import Kind, Port, cabling_of
+from artery.formats.infiniband_names import AGGREGATION
 from artery.formats.numerals import number
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
@@ -30,38 +31,10 @@ _LINE = re.compile(
 _STATE = re.compile(
     r"(?:(\d{1,2})X\s+([\d.]{1,12})\s+Gbps\s+)?([A-Za-z]{1,20})\s*/\s*([A-Za-z]{1,20})"
 )
-_PEER = re.compile(r'\d{1,4}\[[^\]]{0,8}\]\s*"([^"]{0,200})"\s*\(([^)]{0,200})\)')
-_AGGREGATION: Final = "Aggregation Node"
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """One port line; ``lanes`` and ``signalling`` (Gb/s of a lane) are ``None`` if it is down."""
-
-    name: str
-    number: str
-    lanes: int | None
-    signalling: float | None
-    state: str
-    physical: str
-    peer: str
-    hint: str
-    line: int
-
-    @property
-    def unlinked(self) -> bool:
-        """Whether nothing answers at the other end."""
-        return self.physical.casefold() in {"down", "polling", "disabled"}
-
-    @property
-    def speed(self) -> str | None:
-        """The generation, ``EDR`` and the like."""
-        return generation(self.signalling) if self.signalling else None
-
-    @property
-    def rate(self) -> float | None:
-        """B/s per direction."""
-        return link_rate(self.lanes, self.speed) if self.lanes and self.speed else None
+_PEER = re.compile(
+    r"(?:(0x[0-9a-fA-F]{1,16})\s+)?(?:\d{1,6}\s+)?"
+    r'(\d{1,4})\[[^\]]{0,8}\]\s*"([^"]{0,200})"\s*\(([^)]{0,200})\)'
+)
 
 
 def _recognise(text: Text) -> float:
@@ -73,12 +46,14 @@ def _ports(text: Text) -> tuple[list[Port], set[int]]:
     ports: list[Port] = []
     used: set[int] = set()
     here = ""
+    kind: Kind = ""
     for count, line in enumerate(text.lines, 1):
         found = _LINE.match(line)
         if found is None:
             head = _HEAD.match(line)
             if head is not None:
                 here = head[2].strip()
+                kind = "switch" if head[1] == "Switch" else "host"
                 used.add(count)
             continue
         used.add(count)
@@ -93,12 +68,21 @@ def _ports(text: Text) -> tuple[list[Port], set[int]]:
                 number(state[2]) if state and state[2] else None,
                 state[3] if state else found[5] or "unknown",
                 state[4] if state else "",
-                peer[1].strip() if peer else "",
-                peer[2].strip() if peer else "",
+                peer[3].strip() if peer else "",
+                peer[4].strip() if peer else "",
                 count,
+                kind if not found[2] else "",
+                _guid(found[1]) if found[2] else "",
+                _guid(peer[1]) if peer else "",
+                peer[2] if peer else "",
             )
         )
     return ports, used
+
+
+def _guid(digits: str | None) -> str:
+    """Return a GUID without leading zeros, which some versions drop; empty if there is none."""
+    return f"{int(digits, 16):x}" if digits else ""
 
 
 def _read(text: Text) -> Reading:
@@ -108,13 +92,17 @@ def _read(text: Text) -> Reading:
         fix = "send its whole output"
         raise InputError(Problem(file=text.path, found="no port", rule=rule, fix=fix))
     fields = _fields(ports)
+    cabling = cabling_of(text.path, ports)
+    network = None if cabling is None else fabric_reading(cabling)
+    fields["network"] = None if network is None else network.fields
     return Reading(
         "iblinkinfo",
         "system",
         tuple(_summary(fields)),
         fields,
-        tuple(_warnings(ports, fields)),
+        (*_warnings(ports, fields), *(network.warnings if network is not None else ())),
         passed_over(text, used, re.compile(r"\s*#"), "no port and no device"),
+        cabling=cabling,
     )
 
 
@@ -132,7 +120,7 @@ def _fields(ports: list[Port]) -> dict[str, Any]:
         "aggregation_nodes": [
             {"speed": one.speed, "rate_bytes_per_s": one.rate}
             for one in ports
-            if _AGGREGATION in one.name
+            if AGGREGATION in one.name
         ],
         "hints": sum("Could be" in one.hint for one in ports),
         "links": [
@@ -180,8 +168,8 @@ def _warnings(ports: list[Port], fields: dict[str, Any]) -> Iterator[str]:
 
 def _slower_than_switch(ports: list[Port]) -> Iterator[str]:
     """Yield that hosts run below what the switch's own aggregation node shows it can do."""
-    able = max((one.rate or 0.0 for one in ports if _AGGREGATION in one.name), default=0.0)
-    hosts = [one.rate for one in ports if one.peer and one.rate and _AGGREGATION not in one.name]
+    able = max((one.rate or 0.0 for one in ports if AGGREGATION in one.name), default=0.0)
+    hosts = [one.rate for one in ports if one.peer and one.rate and AGGREGATION not in one.name]
     if able and hosts and max(hosts) < able:
         yield (
             f"hosts are linked at {show_line_rate(max(hosts))}, the switch can do "

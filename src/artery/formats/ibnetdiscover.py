@@ -15,6 +15,7 @@ from artery.core.cabling import Cable, Cabling, Device, End
 from artery.errors import InputError, Problem
 from artery.formats.fabric_reading import fabric_reading
 from artery.formats.ibsim_net import ibsim_reading, is_ibsim_net
+from artery.formats.infiniband_names import card_of
 from artery.formats.infiniband_rates import LANE, link_rate
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
@@ -27,8 +28,6 @@ _PORT = re.compile(
 )
 _SPEED = re.compile(r"\b(\d+)x([A-Z][A-Z0-9]+)\b")
 _HEADER = re.compile(r"\s*(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|#|$)")
-_NO_NAME = re.compile(r"mellanox|nvidia|connectx|infinihost|mt\d{4}|unnamed|hca-\d", re.IGNORECASE)
-_AGGREGATION: Final = "Aggregation Node"
 
 
 @dataclass(slots=True)
@@ -89,14 +88,11 @@ def _end(found: _Found, letter: str, guid: str, name: str) -> End | None:
     if letter != "H":
         found.devices.setdefault(guid, Device(guid, name or guid, "switch", bool(name)))
         return End(guid)
-    if _AGGREGATION in name:
+    card = card_of(name, guid)
+    if card is None:
         return None
-    host, _, card = name.strip().partition(" ")
-    if not host or _NO_NAME.search(host):
-        found.devices.setdefault(guid, Device(guid, name or guid, "host", named=False))
-        return End(guid, card=guid)
-    found.devices.setdefault(host, Device(host, host, "host"))
-    return End(host, card=card or guid)
+    found.devices.setdefault(card[0].identity, card[0])
+    return card[1]
 
 
 def _cable(found: _Found, near: tuple[str, End], port: re.Match[str], number: int) -> None:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
+from artery.core.cabling import Cabling
 from artery.errors import InputError, Problem
 from artery.formats.gpu_names import chip_of
 from artery.formats.json_text import inside, tables
 from artery.formats.k8s_documents import Object, kinds_in, name_of, objects_in, words
 from artery.formats.k8s_quantities import quantity
+from artery.formats.logical_tree import blocks, tree
 from artery.formats.numerals import whole
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
@@ -46,7 +49,36 @@ def _read(text: Text) -> Reading:
     others = len(objects) - len(nodes)
     ignored = (Ignored(1, others, "objects that are no nodes"),) if others else ()
     return Reading("k8s-node", "state", tuple(_summary(fields))[:5], fields,
-                   tuple(_warnings(nodes, fields)), ignored)  # fmt: skip
+                   tuple(_warnings(nodes, fields)), ignored,
+                   cabling=_cabling(text, nodes))  # fmt: skip
+
+
+def _cabling(text: Text, nodes: list[dict[str, Any]]) -> Cabling | None:
+    """Return the tree that the labels tell of nodes with GPUs; else their NVLink domains."""
+    named = [one for one in nodes if one["gpus"] and one["name"]]
+    placed = [one for one in named if one["tiers"]]
+    if not placed:
+        domains: dict[str, list[str]] = {}
+        for one in named:
+            if one["domain"]:
+                domains.setdefault(one["domain"], []).append(one["name"])
+        return blocks(text.path, "k8s-node", domains)
+    leaves: dict[str, list[str]] = {}
+    above: list[tuple[str, str]] = []
+    for one in placed:
+        way = [value for _, value in sorted(one["tiers"].items(), key=_height)]
+        leaves.setdefault(way[0], []).append(one["name"])
+        above += pairwise(way)
+    return tree(text.path, "k8s-node", leaves, above)
+
+
+def _height(tier: tuple[str, str]) -> tuple[int, str]:
+    """Return where a tier stands: numbers from the leaves up, or leaf, spine, core by name."""
+    name = tier[0]
+    if name.isdecimal():
+        return int(name), name
+    order = ("leaf", "block", "spine", "core", "datacenter")
+    return (order.index(name) if name in order else len(order)), name
 
 
 def _node(one: Object) -> dict[str, Any]:

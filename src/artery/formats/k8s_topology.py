@@ -8,13 +8,15 @@ Volcano discovery configuration names its sources (ufm, roce, label) and the lab
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from artery.core.cabling import Cabling
 from artery.errors import InputError, Problem
 from artery.formats.hostlist import expand
 from artery.formats.json_text import inside, tables
 from artery.formats.k8s_documents import Object, kinds_in, name_of, objects_in, words
+from artery.formats.logical_tree import tree
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
 from artery.formats.wording import counted
@@ -54,8 +56,44 @@ def _read(text: Text) -> Reading:
     _check_levels(fields, warnings)
     ignored = (Ignored(1, len(objects) - used, "other objects"),) if used < len(objects) else ()
     return Reading(
-        "k8s-topology", "system", tuple(_summary(fields))[:5], fields, tuple(warnings), ignored
+        "k8s-topology",
+        "system",
+        tuple(_summary(fields))[:5],
+        fields,
+        tuple(warnings),
+        ignored,
+        cabling=_cabling(text, objects),
     )
+
+
+def _cabling(text: Text, objects: Iterable[Object]) -> Cabling | None:
+    """Return the tree of a Topograph model or of HyperNodes; the others name no nodes."""
+    nodes: dict[str, list[str]] = {}
+    above: list[tuple[str, str]] = []
+    for one in objects:
+        if one.get("kind") == "HyperNode":
+            for kind, name in _members(one):
+                if kind == "Node":
+                    nodes.setdefault(name_of(one), []).append(name)
+                else:
+                    above.append((name, name_of(one)))
+            continue
+        listed = one.get("switches")
+        for name, table in listed.items() if isinstance(listed, dict) else ():
+            below = inside(table, "switches")
+            above += [(str(each), str(name)) for each in below if below] if below else []
+        for block in tables(one.get("blocks")):
+            switch = block.get("switch") or block.get("name") or f"block {len(nodes)}"
+            nodes.setdefault(str(switch), []).extend(_nodes(text, block.get("nodes")))
+    return tree(text.path, "k8s-topology", nodes, above)
+
+
+def _members(one: Object) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of what a HyperNode joins, as far as it is named."""
+    for member in tables(inside(one, "spec", "members")):
+        name = inside(member, "selector", "exactMatch", "name")
+        if isinstance(name, str):
+            yield str(member.get("type")), name
 
 
 def _kueue(one: Object, fields: dict[str, Any]) -> int:

@@ -1,12 +1,15 @@
-"""LLDP neighbours: ``lldpctl -f json`` of one host, or SONiC's ``show lldp table`` of one switch.
+"""LLDP neighbours: ``lldpctl -f json`` of hosts, or SONiC's ``show lldp table`` of switches.
 
-Each neighbour is one cable: the local interface, and the other end's name and port.
+Each neighbour is one cable: the local interface, and the other end's name and port. Several devices
+in one file are told by the prompt before each table, or by the key above each host's JSON.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from artery.core.cabling import Cable, Cabling, Device, DeviceKind, End
@@ -23,7 +26,7 @@ _ROW: Final = re.compile(
     r"(Ethernet\d{1,4}(?:/\d{1,3}){0,2}|eth\d{1,3}|Management\S{0,8})\s+(\S{1,100})\s+"
     r"(\S{1,100})(?:\s+([A-Z]{0,8}))?(?:\s|$)"
 )
-_PROMPT: Final = re.compile(r"(?m)^(?:\w+@)?([\w.-]{1,64})(?::\S{0,60})?[#$]\s*show lldp")
+_PROMPT: Final = re.compile(r"^(?:\w+@)?([\w.-]{1,64})(?::\S{0,60})?[#$]\s*show lldp")
 HERE: Final = "this device"
 """The device that was asked; ``lldpctl`` does not say its name."""
 
@@ -45,28 +48,59 @@ def read_cabling(text: Text) -> Cabling:
 def _cabling(text: Text) -> tuple[Cabling, tuple[Ignored, ...]]:
     json = looks_like_json(text)
     strange: list[int] = []
-    rows = list(_json_rows(json_of(text)) if json else _table_rows(text, strange))
+    rows = list(_asked(json_of(text)) if json else _table_rows(text, strange))
     if not rows:
         rule = "a device with cables has neighbours"
         fix = "check that lldpd runs at both ends"
         raise InputError(Problem(file=text.path, found="no neighbour", rule=rule, fix=fix))
-    prompt = _PROMPT.search(text.head)
-    here = prompt[1] if prompt and not json else HERE
     own: DeviceKind = "host" if json else "switch"
-    devices = {here: Device(here, here, own, named=here != HERE)}
+    devices = {row.here: Device(row.here, row.here, own, named=row.here != HERE) for row in rows}
+    for row in rows:
+        devices.setdefault(row.name, Device(row.name, row.name, row.kind))
     cables = []
-    for port, name, remote, kind, line in rows:
-        devices.setdefault(name, Device(name, name, kind))
-        one = End(here, port, port if own == "host" else "")
-        cables.append(Cable(one, End(name, remote, remote if kind == "host" else ""), line=line))
+    for row in _once(rows):
+        kind = devices[row.name].kind
+        one = End(row.here, row.port, row.port if own == "host" else "")
+        other = End(row.name, row.remote, row.remote if kind == "host" else "")
+        cables.append(Cable(one, other, line=row.line))
     cabling = Cabling(text.path, "lldp", tuple(devices.values()), tuple(cables), _doubts(rows))
     return cabling, runs(strange, "no neighbour")
 
 
-Row = tuple[str, str, str, DeviceKind, int | None]
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One neighbour: the device that was asked and its port, the other end, its kind, the line."""
+
+    here: str
+    port: str
+    name: str
+    remote: str
+    kind: DeviceKind
+    line: int | None
 
 
-def _json_rows(document: object) -> Iterator[Row]:
+def _once(rows: list[Row]) -> Iterator[Row]:
+    """Yield every cable once: where both ends were asked, as the one says that sees more.
+
+    Ports cannot be matched: one end may say ``Ethernet8``, the other ``etp3``, of the same port.
+    """
+    seen = Counter((row.here, row.name) for row in rows)
+    for row in rows:
+        mine, theirs = seen[row.here, row.name], seen[row.name, row.here]
+        if mine > theirs or (mine == theirs and row.here <= row.name):
+            yield row
+
+
+def _asked(document: object) -> Iterator[Row]:
+    """Yield the neighbours of one ``lldpctl``, or of several under the names of their hosts."""
+    if inside(document, "lldp") is not None:
+        yield from _json_rows(document, HERE)
+        return
+    for host, one in document.items() if isinstance(document, Mapping) else ():
+        yield from _json_rows(one, str(host))
+
+
+def _json_rows(document: object, here: str) -> Iterator[Row]:
     """Yield the neighbours of ``lldpctl``: interfaces as a table of names, or a list of tables."""
     found = inside(document, "lldp", "interface")
     for table in tables(found) or tables(inside(document, "lldp", 0, "interface")):
@@ -76,7 +110,7 @@ def _json_rows(document: object) -> Iterator[Row]:
                 continue
             name, kind = _chassis(one.get("chassis"))
             remote = inside(one, "port", "id", "value") or inside(one, "port", "descr")
-            yield str(port), name, str(remote or ""), kind, None
+            yield Row(here, str(port), name, str(remote or ""), kind, None)
 
 
 def _chassis(chassis: object) -> tuple[str, DeviceKind]:
@@ -97,7 +131,12 @@ def _chassis(chassis: object) -> tuple[str, DeviceKind]:
 def _table_rows(text: Text, strange: list[int]) -> Iterator[Row]:
     """Yield the rows of SONiC's table; capability B is a bridge, R a router, S a station."""
     inside_table = False
+    here = HERE
     for count, line in enumerate(text.lines, 1):
+        prompt = _PROMPT.match(line)
+        if prompt is not None:
+            here = prompt[1]
+            continue
         if _TABLE.search(line):
             inside_table = True
             continue
@@ -108,13 +147,19 @@ def _table_rows(text: Text, strange: list[int]) -> Iterator[Row]:
             continue
         marks = found[4] or ""
         kind: DeviceKind = "host" if marks and not set(marks) & {"B", "R"} else "switch"
-        yield found[1], found[2], found[3], kind, count
+        yield Row(here, found[1], found[2], found[3], kind, count)
 
 
 def _doubts(rows: list[Row]) -> tuple[str, ...]:
-    silent = [port for port, name, *_ in rows if name in {"unnamed", "None", "N/A"}]
-    first = ("the neighbours of one device only: collect them from all for the whole network",)
-    return (*first, f"neighbours without a name on {', '.join(silent[:6])}") if silent else first
+    silent = [row.port for row in rows if row.name in {"unnamed", "None", "N/A"}]
+    found = []
+    if len({row.here for row in rows}) == 1:
+        found.append(
+            "the neighbours of one device only: collect them from all for the whole network"
+        )
+    if silent:
+        found.append(f"neighbours without a name on {', '.join(silent[:6])}")
+    return tuple(found)
 
 
 def _read(text: Text) -> Reading:

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from artery.core.cabling import Cabling
 from artery.errors import InputError, Problems
 from artery.formats.fabric_reading import fabric_reading
 from artery.formats.hostlist import expand
 from artery.formats.json_text import inside, tables
+from artery.formats.logical_tree import blocks
 from artery.formats.numerals import whole
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
@@ -64,7 +66,12 @@ def _read(text: Text) -> Reading:
         fields,
         tuple(_warnings(groups, sizes)),
         ignored,
+        cabling=_joined(text, groups) if "block" in kinds else None,
     )
+
+
+def _joined(text: Text, groups: list[Group]) -> Cabling | None:
+    return blocks(text.path, "slurm-topology", {one.name: one.nodes for one in groups})
 
 
 def _of_conf(text: Text) -> tuple[list[Group], list[int]]:

@@ -12,6 +12,7 @@ from artery import units
 from artery.answers.expect_result import ExpectAnswer, ExpectRow, Speed
 from artery.report.expect_words import expect_words
 from artery.report.terminal import commands
+from artery.report.typed import asked_on
 from artery.report.words import Language
 
 _GB = 1e9
@@ -178,10 +179,10 @@ def _against_best(row: ExpectRow, word: Mapping[str, str]) -> Mapping[str, objec
 def _next(answer: ExpectAnswer) -> Iterable[str]:
     """Yield what to type next."""
     name = answer.system.name
-    spec = name if ":" in name else f"{name}:{answer.system.chips}"
+    where = asked_on(answer.system)
     if "best_differs" in answer.notes:
-        yield f"artery expect {answer.collective} --on {spec} --algorithm best"
+        yield f"artery expect {answer.collective} {where} --algorithm best"
     elif answer.ranks == 1:
         yield f"artery expect {answer.collective} --on {name.partition(':')[0]}:8"
     other = "alltoall" if answer.collective == "all_reduce" else "all_reduce"
-    yield f"artery expect {other} --on {spec}"
+    yield f"artery expect {other} {where}"
