@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from artery.cloud.accounting import account
+from artery.errors import InputError
 from artery.formats.recognise import read
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -42,3 +45,38 @@ def test_events_tell_of_a_pod_that_is_gone() -> None:
 def test_a_training_log_tells_its_steps() -> None:
     reading = read(str(FIXTURES / "megatron-log" / "nano.log"))
     assert account(reading.spans).seconds["step"] == pytest.approx(1.01, abs=0.01)
+
+
+def _phases(tmp_path: Path, *rows: Mapping[str, object]) -> str:
+    path = tmp_path / "phases.jsonl"
+    lines = [json.dumps({"schema": "artery.phases/1", "attempt": 0, **row}) for row in rows]
+    path.write_text("\n".join([*lines, '{"schema": "artery.ph']), encoding="utf-8")
+    return str(path)
+
+
+def test_phases_of_two_ranks_and_their_supervisor(tmp_path: Path) -> None:
+    both = [
+        {"ts": 10.0 + i, "seconds": 1.0, "rank": rank, "phase": "step", "step": i + 2}
+        for i in range(4)
+        for rank in (0, 1)
+    ]
+    first = [
+        {"ts": 7.0, "seconds": 3.0, "rank": rank, "phase": "first_step", "step": 1}
+        for rank in (0, 1)
+    ]
+    start = {"ts": 0.0, "seconds": 7.0, "rank": -1, "phase": "start"}
+    save = {"ts": 14.0, "seconds": 1.0, "rank": 0, "phase": "save"}
+    reading = read(_phases(tmp_path, start, *first, *both, save))
+    found = account(reading.spans)
+    assert found.seconds == pytest.approx(
+        {"start": 7, "first_step": 2, "step": 5, "save": 0.5, "unexplained": 0.5}
+    )
+    assert (found.lanes, found.steps, found.restarts) == (2, 5, 0)
+    assert reading.ignored[0].line == 13
+
+
+def test_a_log_without_a_phase_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "phases.jsonl"
+    path.write_text('{"schema": "artery.phases/1", "ts": "x"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="no phase"):
+        read(str(path))

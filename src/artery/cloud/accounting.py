@@ -15,15 +15,15 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 Activity = Literal[
-    "step", "redone", "save", "load", "first_step", "data", "communicators", "rendezvous",
-    "start", "teardown", "detect", "stall", "reschedule", "queue", "running", "unexplained",
+    "step", "redone", "save", "load", "first_step", "data", "evaluate", "communicators",
+    "rendezvous", "start", "teardown", "detect", "stall", "reschedule", "queue", "running", "unexplained",
 ]  # fmt: skip
 """What a lane may do. ``redone`` are steps that were lost and done again; ``running`` is the
 knowledge that it ran, and no more."""
 
 TELLING: Final[tuple[Activity, ...]] = (
-    "save", "load", "first_step", "redone", "step", "data", "communicators", "rendezvous",
-    "start", "teardown", "detect", "stall", "reschedule", "queue", "running",
+    "save", "load", "first_step", "redone", "step", "data", "evaluate", "communicators",
+    "rendezvous", "start", "teardown", "detect", "stall", "reschedule", "queue", "running",
 )  # fmt: skip
 """From the most telling to the least: a save inside the time of a step is a save, and the start
 of a pod tells more than that its job was there."""
@@ -43,6 +43,7 @@ GOOGLE: Final[Mapping[Activity, str]] = MappingProxyType(
         "save": "unproductive_checkpoint_save_time",
         "first_step": "training_prep",
         "data": "data_loading_sync",
+        "evaluate": "custom",
         "redone": "wasted_progress_from_disruption",
         "stall": "step_time_deviation",
         "queue": "other",
@@ -219,7 +220,7 @@ def _restarts(spans: Sequence[Span]) -> int:
     )
 
 
-_SINGLE: Final = frozenset(TELLING) - {"step", "redone", "running", "data"}
+_SINGLE: Final = frozenset(TELLING) - {"step", "redone", "running", "data", "evaluate"}
 
 
 def _events(spans: Sequence[Span]) -> dict[Activity, tuple[float, ...]]:

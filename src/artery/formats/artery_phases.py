@@ -1,0 +1,145 @@
+"""The phases of a run of ours: one JSON object a line, written by every rank and its supervisor.
+
+``ts`` is when a phase began (seconds since 1970), ``seconds`` how long it took, ``rank`` -1 the
+supervisor, ``step`` the steps done at its end. A first step holds warming up; what it took beyond
+the usual step of its rank is not counted as training.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from statistics import median
+from typing import Any, Final
+
+from artery.cloud.accounting import Activity, Span
+from artery.errors import InputError, Problem
+from artery.formats.reading import Format, Ignored, Reading
+from artery.formats.text import Text
+from artery.formats.wording import counted
+from artery.units import show_time
+
+SCHEMA: Final = "artery.phases/1"
+
+ACTIVITY: Final[Mapping[str, Activity]] = {
+    "step": "step",
+    "first_step": "first_step",
+    "save": "save",
+    "copy": "save",
+    "load": "load",
+    "evaluate": "evaluate",
+    "rendezvous": "rendezvous",
+    "detect": "detect",
+    "teardown": "teardown",
+    "finish": "teardown",
+    "reform": "reschedule",
+    "pause": "stall",
+    "start": "start",
+}
+"""What each phase is in an account; phases that run beside these take no time of their own."""
+
+_BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
+
+Row = dict[str, Any]
+
+
+def _recognise(text: Text) -> float:
+    return 0.99 if f'"{SCHEMA}"' in text.head else 0.0
+
+
+def _read(text: Text) -> Reading:
+    rows, bad = _rows(text)
+    if not rows:
+        rule = 'each line is an object with "schema", "ts", "seconds", "rank" and "phase"'
+        fix = "give the file that artery train --log wrote"
+        raise InputError(Problem(file=text.path, found="no phase", rule=rule, fix=fix))
+    spans = tuple(_spans(rows))
+    fields = _fields(rows)
+    ignored = tuple(Ignored(line, 1, "no phase (a line that was cut off?)") for line in bad)
+    return Reading("artery-phases", "log", tuple(_summary(fields)), fields, (), ignored,
+                   spans=spans)  # fmt: skip
+
+
+def _rows(text: Text) -> tuple[list[Row], list[int]]:
+    rows: list[Row] = []
+    bad: list[int] = []
+    for number, line in enumerate(text.lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if _whole(row):
+            rows.append(row)
+        else:
+            bad.append(number)
+    return rows, bad
+
+
+def _whole(row: object) -> bool:
+    return (
+        isinstance(row, dict)
+        and row.get("schema") == SCHEMA
+        and all(_number(row.get(name)) for name in ("ts", "seconds", "rank"))
+        and row["seconds"] >= 0
+        and isinstance(row.get("phase"), str)
+    )
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+
+
+def _spans(rows: list[Row]) -> Iterator[Span]:
+    usual: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        if row["phase"] == "step":
+            usual[row["rank"]].append(row["seconds"])
+    for row in rows:
+        activity = ACTIVITY.get(row["phase"])
+        if activity is None:
+            continue
+        start, end = float(row["ts"]), float(row["ts"] + row["seconds"])
+        lane = None if row["rank"] < 0 else str(row["rank"])
+        attempt = row.get("attempt") if isinstance(row.get("attempt"), int) else None
+        step = row.get("step") if isinstance(row.get("step"), int) else None
+        if activity == "first_step" and step is not None and usual[row["rank"]]:
+            warm = max(start, end - median(usual[row["rank"]]))
+            yield Span(start, warm, "first_step", lane, attempt=attempt)
+            start, activity = warm, "step"
+        if activity == "step":
+            yield Span(start, end, activity, lane, step, step, attempt)
+        else:
+            yield Span(start, end, activity, lane, attempt=attempt)
+
+
+def _fields(rows: list[Row]) -> dict[str, Any]:
+    seconds: dict[str, float] = defaultdict(float)
+    for row in rows:
+        seconds[row["phase"]] += row["seconds"]
+    steps = [row["step"] for row in rows if isinstance(row.get("step"), int)]
+    return {
+        "rows": len(rows),
+        "ranks": len({row["rank"] for row in rows if row["rank"] >= 0}),
+        "attempts": len({row.get("attempt") for row in rows}),
+        "steps": max(steps, default=None),
+        "phase_s": dict(seconds),
+        "phase_count": dict(Counter(row["phase"] for row in rows)),
+        "unknown_phases": sorted(set(seconds) - set(ACTIVITY) - _BESIDE),
+        "wall_s": max(r["ts"] + r["seconds"] for r in rows) - min(r["ts"] for r in rows),
+    }
+
+
+def _summary(fields: dict[str, Any]) -> Iterator[str]:
+    yield (
+        f"{counted(fields['ranks'], 'rank')}, {counted(fields['attempts'], 'attempt')}, "
+        f"{counted(fields['rows'], 'phase')} in {show_time(fields['wall_s'])}"
+    )
+    if fields["steps"] is not None:
+        yield f"{counted(fields['steps'], 'step')} done"
+
+
+FORMAT: Final = Format("artery-phases", "log", _recognise, _read)
