@@ -41,6 +41,13 @@ _INTRO: Final = Text(
   the mean restart, times what farther tiers, copies that are not yet safe, stalls and slow nodes
   take; intervals are those that make it largest.
 
+A real run is accounted for in the same classes: `artery goodput --log FILE...` takes the phases of
+`artery train`, logs of Megatron-LM, torchtitan and others with or without torchrun's own lines,
+`sacct -P -D -o JobID,JobName,State,Submit,Start,End`, and `kubectl get pods,events -o json`; one file
+fills what another leaves open, and at every instant the most telling line counts. Steps done again
+after a restart are work lost. With a MODEL the prediction stands beside it. Files without a zone in
+their times are taken to agree with each other.
+
 The rows below and their inputs stand in `accuracy/data/reliability.csv`; an input that nobody
 published is named. `python -m docs_build docs/goodput.md` writes this page.
 [中文](goodput.zh.md)
@@ -62,6 +69,12 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
   每一级只经得起一部分故障。
 * **在训练的时间比例**是 Daly 的完整模型（FGCS 22(3)，2006，式 20）取平均重启时间，
   再乘以更远一级、尚未安全的副本、停顿与慢节点所损失的部分；间隔取使其最大者。
+
+真实的运行按同样的类别记账：`artery goodput --log FILE...` 接受 `artery train` 的阶段日志、
+Megatron-LM、torchtitan 等的训练日志（带不带 torchrun 自己的行都可以）、
+`sacct -P -D -o JobID,JobName,State,Submit,Start,End` 与 `kubectl get pods,events -o json`；
+一个文件补上另一个留下的空白，每一刻以说得最具体的一行为准。重启后重做的步算作丢失的工作。
+给出 MODEL 时，预测列在旁边。没有时区的时间视为彼此一致。
 
 以下各行及其输入都在 `accuracy/data/reliability.csv`；无人公布的输入都写明。
 `python -m docs_build docs/goodput.zh.md` 重写本页。[English](goodput.md)

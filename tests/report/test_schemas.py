@@ -43,6 +43,8 @@ CALLS = [
     ["goodput", "gpt2", "--on", "dgx-h100:16", "--tokens", "1B", "--checkpoint", "memory,shared"],
     ["goodput", "resnet50", "--on", "ethernet-10g:4", "--slow-nodes-per-1000-days", "1"],
     ["goodput", "gpt2", "--on", "dgx-h100:8", "--node-failures-per-1000-days", "0"],
+    ["goodput", "--log", "tests/fixtures/slurm-sacct/requeued.txt"],
+    ["goodput", "gpt2", "--on", "dgx-h100:8", "--log", "tests/fixtures/megatron-log/steps.log"],
     ["catalog"],
     ["catalog", "list", "chips"],
     ["catalog", "show", "h100-sxm"],

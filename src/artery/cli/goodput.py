@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from artery.cli.flags import from_option, plan_flags, request
 from artery.cli.options import node_option, quantity, set_option, shared_options
+from artery.errors import UsageError
 from artery.report.words import Language
+
+if TYPE_CHECKING:
+    from artery.answers.goodput_log import MeasuredRun
+    from artery.answers.goodput_result import GoodputAnswer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -137,8 +142,50 @@ def _told(command: _Command) -> _Command:
     return command
 
 
+def _model_and_logs(
+    words: tuple[str, ...], logs: tuple[str, ...], *, planned: bool
+) -> tuple[str | None, tuple[str, ...]]:
+    """Tell the model from the files after ``--log a b``: there is one only beside a system."""
+    if not logs or not words:
+        if len(words) > 1:
+            raise UsageError(f'one MODEL only, not also "{words[1]}"; logs follow --log')
+        return (words[0] if words else None), logs
+    if not planned:
+        return None, (*logs, *words)
+    return words[0], (*logs, *words[1:])
+
+
+def _measured(logs: tuple[str, ...], predicted: GoodputAnswer | None) -> MeasuredRun:
+    from artery.answers.goodput_log import measured_run
+
+    return measured_run(logs, predicted)
+
+
+def _account(logs: tuple[str, ...], *, as_json: bool, lang: Language, out: str) -> None:
+    """Print the account of a run that no model was named for."""
+    run = _measured(logs, None)
+    from artery.report.goodput_log import measured_document, measured_drawing
+
+    if as_json:
+        from artery.report.files import write_whole
+        from artery.report.json import document
+
+        write_whole(out, document("goodput", measured_document(run, {"log": list(logs)})))
+    else:
+        from artery.report.terminal import deliver
+
+        deliver(measured_drawing(run, lang), out)
+
+
 @click.command("goodput")
-@click.argument("model", metavar="MODEL", required=False)
+@click.argument("words", metavar="[MODEL]", nargs=-1)
+@click.option(
+    "--log",
+    "logs",
+    multiple=True,
+    metavar="FILE...",
+    help="Logs of a real run: where its time went, beside the prediction if MODEL is given.",
+)
 @from_option
 @_told
 @plan_flags
@@ -147,7 +194,8 @@ def _told(command: _Command) -> _Command:
 @shared_options
 def command(
     *,
-    model: str | None,
+    words: tuple[str, ...],
+    logs: tuple[str, ...],
     on: str | None,
     saved: str | None,
     as_json: bool,
@@ -162,29 +210,35 @@ def command(
       artery goodput llama3-405b --on hgx-h100-roce:16384 --tokens 15T
       artery goodput llama3-70b --on dgx-h100:1024 --save-time 30s --interval 1h
       artery goodput gpt3-175b --on dgx-a100:1024 --node-failures-per-1000-days 4
+      artery goodput --log phases.jsonl
+      artery goodput llama3-8b --on dgx-h100:64 --log train.log sacct.txt
 
     The plan is the best one, or the one given, as in artery plan. Failure rates are published
     ones unless you give yours; checkpoints are the plan's own bytes over the system's bandwidths.
     Exit code 4 says that no plan fits; the answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     told = {name: flags.pop(name) for name in _NAMES}
+    model, logs = _model_and_logs(words, logs, planned=on is not None or saved is not None)
+    if logs and model is None and saved is None:
+        _account(logs, as_json=as_json, lang=lang, out=out)
+        return
     asked = request(model, on, saved, flags)
     given = {name: value for name, value in told.items() if value is not None}
     from artery.answers.goodput import goodput
 
     answer = goodput(asked.model, asked.on, **asked.options, **given)
+    run = _measured(logs, answer) if logs else None
     if as_json:
         from artery.report.files import write_whole
         from artery.report.goodput import goodput_payload
         from artery.report.json import document
 
-        write_whole(
-            out, document("goodput", goodput_payload(answer, {**asked.document(), **given}))
-        )
+        request_ = {**asked.document(), **given, **({"log": list(logs)} if logs else {})}
+        write_whole(out, document("goodput", goodput_payload(answer, request_, run)))
     else:
         from artery.report.goodput import goodput_drawing
         from artery.report.terminal import deliver
 
-        deliver(goodput_drawing(answer, lang, asked.typed()), out)
+        deliver(goodput_drawing(answer, lang, asked.typed(), run), out)
     if answer.plan.fitting == 0:
         raise click.exceptions.Exit(_INFEASIBLE)

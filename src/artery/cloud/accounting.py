@@ -16,7 +16,8 @@ from typing import Final, Literal
 
 Activity = Literal[
     "step", "redone", "save", "load", "first_step", "data", "evaluate", "communicators",
-    "rendezvous", "start", "teardown", "detect", "stall", "reschedule", "queue", "running", "unexplained",
+    "rendezvous", "start", "teardown", "detect", "stall", "reschedule", "queue",
+    "running", "unexplained",
 ]  # fmt: skip
 """What a lane may do. ``redone`` are steps that were lost and done again; ``running`` is the
 knowledge that it ran, and no more."""

@@ -155,6 +155,8 @@ def _report(clock: _Clock, report: Report, *, stamped: bool) -> None:
     if not stamped:
         clock.at(clock.since + done * (each or 0.0))
     end = clock.now
+    if clock.step is None and clock.since == end and each is not None:
+        clock.since = end - done * each  # the log begins with this report
     if each is None and clock.fresh:
         start = end
     else:

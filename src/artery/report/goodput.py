@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from math import isfinite
 from typing import Any, Final
@@ -11,11 +11,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from artery.answers.goodput_log import MeasuredRun
 from artery.answers.goodput_result import Choice, Fix, GoodputAnswer
 from artery.core.failure import FailureClass
 from artery.core.term import Term
+from artery.report.goodput_log import measured_drawing, measured_payload
 from artery.report.goodput_words import goodput_words
 from artery.report.plan import labelled_lines, layout
+from artery.report.tables import titled
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -34,8 +37,13 @@ def show_time(seconds: float) -> str:
     return _finite_time(seconds) if isfinite(seconds) else "∞"
 
 
-def goodput_payload(answer: GoodputAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of ``artery.goodput/1``; ``request`` is what was asked."""
+def goodput_payload(
+    answer: GoodputAnswer, request: Mapping[str, Any], run: MeasuredRun | None = None
+) -> dict[str, Any]:
+    """Return the keys of ``artery.goodput/1``.
+
+    ``request`` is what was asked, ``run`` a real one to stand beside the prediction.
+    """
     chosen = answer.plan.plans[0]
     return {
         "request": dict(request),
@@ -71,6 +79,7 @@ def goodput_payload(answer: GoodputAnswer, request: Mapping[str, Any]) -> dict[s
         "levers": [_fix_payload(fix) for fix in answer.levers],
         "run": _run_payload(answer),
         "warnings": answer.warnings,
+        **({} if run is None else {"measured": measured_payload(run)}),
     }
 
 
@@ -162,7 +171,9 @@ def _run_payload(answer: GoodputAnswer) -> dict[str, Any] | None:
     }
 
 
-def goodput_drawing(answer: GoodputAnswer, language: Language, asked: str) -> RenderableType:
+def goodput_drawing(
+    answer: GoodputAnswer, language: Language, asked: str, run: MeasuredRun | None = None
+) -> RenderableType:
     """Return the answer for people; ``asked`` is ``MODEL --on SYSTEM`` as typed."""
     words, chosen = goodput_words(language), answer.plan.plans[0]
     title = Text(answer.plan.workload.name, style="bold")
@@ -185,6 +196,8 @@ def goodput_drawing(answer: GoodputAnswer, language: Language, asked: str) -> Re
     for block in blocks:
         if block is not None:
             parts += [Text(), indented(block)]
+    if run is not None:
+        parts += [Text(), measured_drawing(run, language)]
     return Group(*parts)
 
 
@@ -275,29 +288,16 @@ def _grid(lines: Iterable[tuple[str, str]]) -> Table:
     return table
 
 
-def _table(title: str, rows: Iterable[Sequence[str]], numbers: int) -> RenderableType:
-    """A titled table without rules; the last ``numbers`` columns are numbers."""
-    cells = [list(row) for row in rows]
-    table = Table.grid(padding=(0, 2))
-    width = max(len(row) for row in cells)
-    for column in range(width):
-        right = column >= width - numbers
-        table.add_column(justify="right" if right else "left", no_wrap=right, overflow="fold")
-    for row in cells:
-        table.add_row(*row)
-    return Group(Text(title, style="bold"), indented(table))
-
-
 def _shares(answer: GoodputAnswer, words: Words) -> RenderableType:
     rows = [(words[name], show_percent(getattr(answer.shares, name))) for name in _SHARES]
-    return _table(words["time"], rows, 1)
+    return titled(words["time"], rows, 1)
 
 
 def _causes(answer: GoodputAnswer, words: Words) -> RenderableType:
     rows = [
         (words[each.name], f"{each.per_second * 86400:.3g}") for each in answer.failures.classes
     ]
-    return _table(words["failures_of"], rows, 1)
+    return titled(words["failures_of"], rows, 1)
 
 
 def _recovery(answer: GoodputAnswer, words: Words) -> RenderableType:
@@ -306,12 +306,12 @@ def _recovery(answer: GoodputAnswer, words: Words) -> RenderableType:
         for part in answer.recovery
         if part.value or len(answer.recovery) == 1
     ]
-    return _table(words["recovery"], rows, 0)
+    return titled(words["recovery"], rows, 0)
 
 
 def _choices(answer: GoodputAnswer, words: Words) -> RenderableType:
     rows = [_choice(choice, words) for choice in answer.choices]
-    return _table(words["tiers"], rows, 1)
+    return titled(words["tiers"], rows, 1)
 
 
 def _choice(choice: Choice, words: Words) -> tuple[str, str, str]:
@@ -362,7 +362,7 @@ def _levers(answer: GoodputAnswer, words: Words) -> RenderableType:
     if not answer.levers:
         return labelled(words["levers"], [Text(words["nothing"])])
     head = ("", words["change"], "ETTR", words["gain"], words["saved"], words["money"])
-    return _table(title, [head, *(_lever(f, words) for f in answer.levers[:_SHOWN])], 4)
+    return titled(title, [head, *(_lever(f, words) for f in answer.levers[:_SHOWN])], 4)
 
 
 def _lever(fix: Fix, words: Words) -> tuple[str, ...]:

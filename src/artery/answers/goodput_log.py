@@ -1,0 +1,194 @@
+"""``goodput --log``: where the time of a real run went, beside what was predicted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+from typing import Final
+
+from artery.answers.goodput_result import GoodputAnswer
+from artery.cloud.accounting import Account, Activity, Span, account
+from artery.errors import InputError, Problem, Problems
+from artery.formats.recognise import read
+
+_RESTART: Final[tuple[Activity, ...]] = (
+    "detect", "teardown", "reschedule", "start", "rendezvous", "communicators", "load",
+    "first_step",
+)  # fmt: skip
+"""The parts of a restart, in the order they happen; named as those of the prediction."""
+
+_MENDED: Final[tuple[Activity, ...]] = (*_RESTART, "save", "redone", "stall", "data", "evaluate")
+"""What may be mended, one by one."""
+
+YEAR_ONLY: Final = 366 * 86400.0
+"""Files whose times are further apart than a year do not tell of one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A file that was accounted: its format and the number of spans it told."""
+
+    path: str
+    format: str
+    spans: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What the run would have been with half of the time on ``activity``."""
+
+    activity: Activity
+    seconds: float
+    ettr: float
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """One figure of a run beside its prediction; ``None`` where the log or the model has none."""
+
+    name: str
+    unit: str
+    measured: float | None
+    predicted: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """A real run: its account, and what follows from it.
+
+    ``mtbf`` is the wall clock over the restarts (``None``: none), ``interval`` the mean seconds of
+    training between saves, ``restart`` the mean seconds of all parts of one restart.
+    """
+
+    files: tuple[LogFile, ...]
+    account: Account
+    mtbf: float | None
+    interval: float | None
+    restart: float | None
+    gains: tuple[Gain, ...]
+    against: tuple[Against, ...]
+    warnings: tuple[str, ...]
+
+
+def measured_run(
+    paths: Sequence[str],
+    predicted: GoodputAnswer | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> MeasuredRun:
+    """Return the account of the run that the files at ``paths`` tell of, all taken together.
+
+    They may be of our own runner, torchrun and the program under it, Slurm and Kubernetes; one
+    fills what another leaves open. ``predicted`` is laid beside it.
+
+    Raises :class:`artery.errors.InputError` for files that cannot be read, that tell no times, or
+    that do not tell of one run.
+    """
+    spans: list[Span] = []
+    files = []
+    with Problems() as problems:
+        for path in paths:
+            try:
+                reading = read(path, None, progress)
+            except InputError as error:
+                problems.absorb(error.at(file=path))
+                continue
+            if not reading.spans:
+                problems.add(_without_times(path, reading.format))
+            files.append(LogFile(path, reading.format, len(reading.spans)))
+            spans += reading.spans
+    found = account(_one_run(spans, paths))
+    return MeasuredRun(
+        files=tuple(files),
+        account=found,
+        mtbf=found.wall / found.restarts if found.restarts else None,
+        interval=_interval(found),
+        restart=_restart(found),
+        gains=tuple(_gains(found)),
+        against=tuple(_against(found, predicted)) if predicted is not None else (),
+        warnings=tuple(_warnings(found)),
+    )
+
+
+def _without_times(path: str, format_name: str) -> Problem:
+    return Problem(
+        file=path,
+        found=f"a file of format {format_name} without times",
+        rule="an account needs to know when something happened",
+        fix="a log whose lines carry the time, sacct -P -D -o JobID,JobName,State,Submit,Start,End "
+        "or kubectl get pods,events -o json",
+    )
+
+
+def _one_run(spans: list[Span], paths: Sequence[str]) -> list[Span]:
+    wall = max(s.end for s in spans) - min(s.start for s in spans)
+    if not 0 < wall < YEAR_ONLY:
+        raise InputError(
+            Problem(
+                file=", ".join(paths),
+                found=f"times over {wall / 86400:,.0f} days",
+                rule="all files must tell of one run, at most a year long",
+                fix="leave out the file of another run, or the one whose lines have no year",
+            )
+        )
+    return spans
+
+
+def _interval(found: Account) -> float | None:
+    saves = len(found.events.get("save", ()))
+    return found.productive / saves if saves else None
+
+
+def _restart(found: Account) -> float | None:
+    if not found.restarts:
+        return None
+    return sum(_each(found, part) or 0.0 for part in _RESTART)
+
+
+def _each(found: Account, part: Activity) -> float | None:
+    """The mean seconds of a part of a restart; the first start of a job is none."""
+    times = found.events.get(part, ())
+    first = part not in {"detect", "teardown", "reschedule"} and len(times) > found.restarts
+    later = times[1:] if first else times
+    return mean(later) if later else None
+
+
+def _gains(found: Account) -> Iterator[Gain]:
+    """Yield what halving each loss would bring, the largest first."""
+    mended = [
+        Gain(each, found.seconds[each], found.productive / (found.wall - found.seconds[each] / 2))
+        for each in _MENDED
+        if found.seconds.get(each, 0.0) > 0.0
+    ]
+    yield from sorted(mended, key=lambda gain: -gain.ettr)
+
+
+def _against(found: Account, predicted: GoodputAnswer) -> Iterator[Against]:
+    """Yield the figures that both sides have a name for."""
+    saves = found.events.get("save", ())
+    tier = next(t for t in predicted.tiers if t.name == predicted.told.tiers[0])
+    yield Against("ettr", "1", found.meta_ettr, predicted.ettr.value)
+    yield Against("goodput", "1", found.dlrover_goodput, predicted.definitions.dlrover_goodput)
+    mtbf = found.wall / found.restarts if found.restarts else None
+    yield Against("mtbf", "s", mtbf, predicted.mtbf.value)
+    yield Against("interval", "s", _interval(found), predicted.intervals.best)
+    yield Against("save", "s", median(saves) if saves else None, tier.save)
+    step = found.productive / found.steps if found.steps else None
+    yield Against("step", "s", step, predicted.plan.plans[0].time.root.value)
+    parts = {part.name: part.value for part in predicted.recovery}
+    for name in _RESTART:
+        measured = _each(found, name)
+        if measured is not None or name in parts:
+            yield Against(name, "s", measured, parts.get(name))
+    yield Against("restart", "s", _restart(found), predicted.restart)
+
+
+def _warnings(found: Account) -> Iterator[str]:
+    unknown = found.share("unexplained", "running")
+    if unknown > 0.01:
+        yield (
+            f"{100 * unknown:.1f} % of the time is not explained: no line of these files says what "
+            "happened then"
+        )
+    if not found.steps:
+        yield "no report of a step: what trained cannot be told; add the log of the program"
