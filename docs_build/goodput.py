@@ -43,7 +43,7 @@ _INTRO: Final = Text(
 
 A real run is accounted for in the same classes: `artery goodput --log FILE...` takes the phases of
 `artery train`, logs of Megatron-LM, torchtitan and others with or without torchrun's own lines,
-`sacct -P -D -o JobID,JobName,State,Submit,Start,End`, and `kubectl get pods,events -o json`; one file
+`sacct -P -D -o JobID,JobName,State,Submit,Start,End`, `kubectl get pods,events -o json`; one file
 fills what another leaves open, and at every instant the most telling line counts. Steps done again
 after a restart are work lost. With a MODEL the prediction stands beside it. Files without a zone in
 their times are taken to agree with each other.
