@@ -31,8 +31,9 @@ class Ways:
 
     ``leaf`` and ``cable`` are by card, -1 where a card has no cable. ``row`` is the row of a leaf
     in ``distance`` (leaf, switch). ``near``, ``by`` and ``back`` are by switch and place: the
-    neighbour, the cable, and whether it is passed from its upper end to its lower; a place that is
-    not used leads to a switch beyond the last, which is far from everywhere.
+    neighbour, the cable, whether it is passed from its upper end to its lower, and its number among
+    the cables of the same two switches; a place that is not used leads to a switch beyond the last,
+    which is far from everywhere.
     """
 
     leaf: Ints
@@ -42,6 +43,7 @@ class Ways:
     near: Ints
     by: Ints
     back: Flags
+    strand: Ints
     joined: bool
 
 
@@ -57,19 +59,17 @@ def ways(fabric: Drawn) -> Ways:
     number = np.flatnonzero(~of_card)
     one, other = fabric.lower[number] - first, fabric.upper[number] - first
     tail, head = np.concatenate([one, other]), np.concatenate([other, one])
-    near, by, back = _places(many, tail, head, np.tile(number, 2), len(number))
+    near, by, back, strand = _places(many, tail, head, np.tile(number, 2))
     leaves = np.unique(leaf[leaf >= 0])
     row = np.full(many, -1, dtype=np.int64)
     row[leaves] = np.arange(len(leaves))
     distance = _distances(many, leaves, tail, head)
     joined = bool((distance[:, leaves] < FAR).all())
-    return Ways(leaf, cable, row, distance, near, by, back, joined)
+    return Ways(leaf, cable, row, distance, near, by, back, strand, joined)
 
 
-def _places(
-    many: int, tail: Ints, head: Ints, cable: Ints, cables: int
-) -> tuple[Ints, Ints, Flags]:
-    """Return neighbour, cable and direction by switch and place."""
+def _places(many: int, tail: Ints, head: Ints, cable: Ints) -> tuple[Ints, Ints, Flags, Ints]:
+    """Return neighbour, cable, direction and strand by switch and place."""
     degree = np.bincount(tail, minlength=many)
     width = max(int(degree.max(initial=0)), 1)
     order = np.argsort(tail, kind="stable")
@@ -80,8 +80,16 @@ def _places(
     back = np.zeros((many, width), dtype=bool)
     near[tail[order], place] = head[order]
     by[tail[order], place] = cable[order]
-    back[tail[order], place] = order >= cables
-    return near, by, back
+    back[tail[order], place] = order >= len(cable) // 2
+    strand = np.zeros((many, width), dtype=np.int64)
+    pair = tail * many + head
+    alike = np.argsort(pair, kind="stable")
+    first = np.concatenate([[True], np.diff(pair[alike]) != 0]) if len(pair) else np.zeros(0, bool)
+    start = np.maximum.accumulate(np.where(first, np.arange(len(pair)), 0))
+    number = np.empty(len(pair), dtype=np.int64)
+    number[alike] = np.arange(len(pair)) - start
+    strand[tail[order], place] = number[order]
+    return near, by, back, strand
 
 
 def _distances(many: int, leaves: Ints, tail: Ints, head: Ints) -> NDArray[np.int16]:
@@ -111,21 +119,36 @@ def drawn_paths(fabric: Drawn, table: Ways, ends: Ends, choice: Choice) -> Cross
     here = np.where(joined, here, goal)
     columns: list[Ints] = [np.where(joined, rise, -1)]
     down: list[bool | Flags] = [False]
-    for _ in range(int(table.distance[row, here].max(initial=0))):
-        cable, back, here = _step(table, row, here, here != goal, choice)
+    length = table.distance[row, here].astype(np.int64)
+    # Of several cables between two switches a path takes as many further down as up: ways that
+    # differ only in the cable up do not meet again on one cable down.
+    strands: list[Ints] = []
+    for step in range(int(length.max(initial=0))):
+        mirror = length - 1 - step
+        carry = np.zeros_like(here)
+        for taken, strand in enumerate(strands):
+            carry = np.where(mirror == taken, strand, carry)
+        cable, back, strand, here = _step(table, row, here, (here != goal, carry), choice)
+        strands.append(strand)
         columns.append(cable)
         down.append(back)
     return Crossing([*columns, np.where(joined, fall, -1)], [*down, True], joined)
 
 
 def _step(
-    table: Ways, row: Ints, here: Ints, moving: Flags, choice: Choice
-) -> tuple[Ints, Flags, Ints]:
-    """Return the cable that leads one nearer, its direction, and the switch where it ends."""
+    table: Ways, row: Ints, here: Ints, state: tuple[Flags, Ints], choice: Choice
+) -> tuple[Ints, Flags, Ints, Ints]:
+    """Return the cable that leads one nearer, its direction and strand, and where it ends.
+
+    ``state`` says which are still on the way, and by how many cables to turn the choice.
+    """
+    moving, carry = state
     near = table.near[here]
     nearer = table.distance[row[:, None], near] == table.distance[row, here][:, None] - 1
     count = np.maximum(nearer.sum(axis=1), 1)
-    pick = np.broadcast_to(choice(count), here.shape)
+    pick = (choice(count) + carry) % count
     place = np.argmax(np.cumsum(nearer, axis=1) > pick[:, None], axis=1)
     cable = np.where(moving, table.by[here, place], -1)
-    return cable, table.back[here, place], np.where(moving, near[np.arange(len(here)), place], here)
+    strand = table.strand[here, place]
+    there = near[np.arange(len(here)), place]
+    return cable, table.back[here, place], strand, np.where(moving, there, here)
