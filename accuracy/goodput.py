@@ -15,6 +15,7 @@ from math import log1p
 from pathlib import Path
 from typing import Final
 
+from accuracy.goodput_draws import drawn
 from accuracy.goodput_play import play
 from artery.catalog.systems import system
 from artery.cloud.checkpoints import Tier, TierName
@@ -38,6 +39,9 @@ LINK_FAILURES: Final = 0.00057 / MONTH
 
 FAILURES: Final = 20_000
 """Failures played per case: the share is then known to about half a percent."""
+
+DRAWS: Final = 1_000_000
+"""Failures drawn per case: the share is then known to about a tenth of a percent."""
 
 _MADE_UP: Final = Source("a case of the comparison", "", "assumed")
 
@@ -146,7 +150,7 @@ def curve(figure: Figure, rates: Sequence[str]) -> Iterator[Needed]:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One case by the closed form and played failure by failure."""
+    """One case by the closed form, played failure by failure, and drawn (one tier only)."""
 
     mtbf: float
     restart: float
@@ -154,11 +158,13 @@ class Played:
     intervals: tuple[float, ...]
     closed: float
     played: float
+    drawn: float | None
 
     @property
     def off(self) -> float:
-        """Closed form over played, less one."""
-        return self.closed / self.played - 1.0
+        """Closed form over the play or the draw that it is farther from, less one."""
+        others = [self.played] if self.drawn is None else [self.played, self.drawn]
+        return max((self.closed / other - 1.0 for other in others), key=abs)
 
 
 def _job(
@@ -199,9 +205,11 @@ def compared() -> tuple[Played, ...]:
 def _both(job: Job, seed: int) -> Played:
     shares = best(job)
     played = play(job, shares.intervals, FAILURES, seed)
+    one = len(job.tiers) == 1
+    draw = drawn(job, shares.intervals[0], DRAWS, seed) if one else None
     restart = job.parts[0].value
     mtbf = job.failures.mtbf
-    return Played(mtbf, restart, job.tiers, shares.intervals, shares.productive, played)
+    return Played(mtbf, restart, job.tiers, shares.intervals, shares.productive, played, draw)
 
 
 @dataclass(frozen=True, slots=True)

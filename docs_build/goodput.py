@@ -116,11 +116,15 @@ _CURVE_HEAD: Final = Text("| what | share | rate | MTBF |", "| 内容 | 比例 |
 
 _PLAYED: Final = Text(
     "\n## Closed form against a play\n\nThe same job played failure by failure, 20,000 of them, "
-    "sharing no formula with the model.\n\n| MTBF | restart | tiers: save, not yet safe | interval "
-    "| closed form | played | off |\n|---:|---:|---|---:|---:|---:|---:|\n",
-    "\n## 闭式与逐次推演\n\n同一作业逐次故障推演，共 20,000 次，与模型不共用公式。\n\n"
-    "| MTBF | 重启 | 各级：保存、尚未安全 | 间隔 | 闭式 | 推演 | 相差 |\n"
-    "|---:|---:|---|---:|---:|---:|---:|\n",
+    "and drawn at random a million times at once (one tier only): three ways that share no "
+    "formula. `off` is against the one that is farther.\n\n"
+    "| MTBF | restart | tiers: save, not yet safe | interval "
+    "| closed form | played | drawn | off |\n|---:|---:|---|---:|---:|---:|---:|---:|\n",
+    "\n## 闭式与逐次推演\n\n同一作业逐次故障推演，共 20,000 次；"
+    "再一次性随机抽取一百万次（只限一级）：三种方法不共用公式。"
+    "“相差”取较远的一个。\n\n"
+    "| MTBF | 重启 | 各级：保存、尚未安全 | 间隔 | 闭式 | 推演 | 抽取 | 相差 |\n"
+    "|---:|---:|---|---:|---:|---:|---:|---:|\n",
 )
 
 _MISSING: Final = (
@@ -212,5 +216,6 @@ def _played(one: Played) -> tuple[str, ...]:
         " / ".join(show_time(tau) for tau in one.intervals),
         show_percent(one.closed),
         show_percent(one.played),
+        "–" if one.drawn is None else show_percent(one.drawn),
         f"{100 * one.off:+.2f} %",
     )
