@@ -30,10 +30,14 @@ from artery.native.fluid import NO_CHANGES, Flowed, fluid
 from artery.native.gates import at_times
 from artery.native.work import MAX_RATE, PICOSECONDS, Ints, Links, Longs, Transfers, Work
 
-Number = TypeVar("Number", np.int32, np.int64, np.float64)
+Number = TypeVar("Number", np.int32, np.int64, np.uint64, np.float64)
 
 CHUNK: Final = 2**18
 """Crossings looked at together: more would take memory, fewer time."""
+_BESIDE, _BELOW = 1, 2
+"""Roles of a wave beside standing alone (0)."""
+_FEW: Final = 4096
+"""Crossings up to which it does not pay to look for links that are alike."""
 SLACK: Final = 1e-9
 """A link filled to less than 1 - SLACK by all that could ever come is no bottleneck."""
 
@@ -46,6 +50,9 @@ class Pipelines:
     ``wave[w + 1] - 1``, pipe p waves ``pipe[p]`` to ``pipe[p + 1] - 1`` one after the other
     (a ring: one; a tree up and down: two). ``toward[e]`` is the next edge to the root of a tree
     (-1: none), in both of its waves.
+    A tree whose nodes are alike inside may have one of them for all: of its waves the second then
+    continues the first (``role`` 1: edges that lead into it) and the third (2) hangs once below
+    every edge of the first; absent, all stand alone (0).
     By pipe: ``depth`` is how many edges of a ring the first byte crosses in turn (0: no ring but
     a tree); ``amount`` crosses each edge in all, ``behind`` follows the first segment through
     the same door, ``segment`` is what is passed on as one (bytes); ``release`` is when it
@@ -62,6 +69,7 @@ class Pipelines:
     segment: Longs
     toward: Longs | None = None
     release: Longs | None = None
+    role: Longs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +209,8 @@ def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
 
 def _flow(links: Links, pipes: Pipelines, loads: list[_Load], release: Longs) -> Flowed:
     """Let the pipes flow over the links that can hold them back."""
-    both = list(zip(loads, _bottlenecks(links, loads), strict=True))
+    kept = _distinct(links, loads, _bottlenecks(links, loads))
+    both = list(zip(loads, kept, strict=True))
     nothing = np.zeros(0, np.int32)
     link = np.concatenate([nothing, *(load.link[some] for load, some in both)])
     count = np.concatenate([nothing, *(load.count[some] for load, some in both)])
@@ -214,6 +223,41 @@ def _flow(links: Links, pipes: Pipelines, loads: list[_Load], release: Longs) ->
     )
     work = Work(narrow, transfers, at_times(release))
     return fluid(work, NO_CHANGES, count.astype(np.float64))
+
+
+def _distinct(
+    links: Links, loads: list[_Load], kept: list[NDArray[np.intp]]
+) -> list[NDArray[np.intp]]:
+    """Return the places in the loads without links that do what another one does.
+
+    Links of one rate that the same pipes cross as often are full at the same time: one of them is
+    enough. They are told apart by a sum of 64 mixed bits for each crossing; that two of a million
+    different ones have the same has a chance of 3e-8.
+    """
+    if sum(some.size for some in kept) < _FEW:
+        return kept
+    sign = np.zeros(links.rate.size, np.uint64)
+    for load, some in zip(loads, kept, strict=True):
+        owner = (load.first + load.owner[some]).astype(np.uint64)
+        crossing = _mixed(owner << np.uint64(32) | load.count[some].astype(np.uint64))
+        _add(sign, load.link[some], crossing, unique=load.alone)
+    names = np.flatnonzero(sign)
+    mixed = sign[names] + _mixed(links.rate[names].astype(np.uint64))
+    kinds = np.sort(mixed)
+    kinds = kinds[np.concatenate([[True], kinds[1:] != kinds[:-1]])]
+    first = np.zeros(kinds.size, np.int64)
+    first[np.searchsorted(kinds, mixed)] = names
+    chosen = np.zeros(links.rate.size, np.bool_)
+    chosen[first] = True
+    return [some[chosen[load.link[some]]] for load, some in zip(loads, kept, strict=True)]
+
+
+def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return 64 mixed bits for each value (the finaliser of SplitMix64; Steele et al., 2014)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ mixed >> np.uint64(31)
 
 
 def _fill(links: Links, pipes: Pipelines, load: _Load) -> Longs:
@@ -233,8 +277,21 @@ def _fill(links: Links, pipes: Pipelines, load: _Load) -> Longs:
         total = _to_the_root(hop, np.where(toward < 0, -1, toward - edges.start))
         begin = pipes.wave[wave[0] : wave[-1] + 1] - edges.start
         longest = _extreme(np.maximum, total, begin, 0)
+        if pipes.role is not None:
+            longest = _hung(longest, pipes.role[wave[0] : wave[-1]])
         fill = np.where(depth == 0, _sums(longest, wave - wave[0]), fill)
     return fill
+
+
+def _hung(longest: Longs, role: Longs) -> Longs:
+    """Return what each wave adds, that of a folded tree being all of it.
+
+    Each edge of its first wave has the third below it, and some the second.
+    """
+    added = np.where(role == 0, longest, 0)
+    first = np.flatnonzero(role == _BELOW) - 2
+    added[first] = np.maximum(longest[first] + longest[first + 2], longest[first + 1])
+    return added
 
 
 def _crossed(pipes: Pipelines, edges: slice) -> tuple[Ints, Longs]:
@@ -308,6 +365,7 @@ def _check(links: Links, pipes: Pipelines) -> None:
         ("segment", pipes.segment, count),
         ("release", pipes.release, count),
         ("toward", pipes.toward, edges),
+        ("role", pipes.role, waves),
     ):
         if array is not None and array.size != length:
             raise UsageError(f"{name}: {array.size} entries, must be {length}")
@@ -315,5 +373,15 @@ def _check(links: Links, pipes: Pipelines) -> None:
         raise UsageError("depth: a ring is one wave")
     if ((pipes.depth == 0) & (pipes.amount > 0)).any() and pipes.toward is None:
         raise UsageError("toward: needed for trees")
+    if pipes.role is not None and not _threes(pipes.role):
+        raise UsageError("role: 1 and 2 must follow a 0 in this order")
     if (pipes.segment > pipes.behind).any() or (pipes.segment < 0).any():
         raise UsageError("segment: must be from 0 to what comes behind it")
+
+
+def _threes(role: Longs) -> bool:
+    """Whether each wave that continues another and each that hangs are where they must be."""
+    beside, below = np.flatnonzero(role == _BESIDE), np.flatnonzero(role == _BELOW)
+    if not np.array_equal(beside + 1, below) or (beside < 1).any():
+        return False
+    return bool((role[beside - 1] == 0).all())

@@ -72,7 +72,8 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     Raises ``InputError`` where no engine can play them: too many messages and no pipelined form,
     or finite buffers that are asked for and would take too long.
     """
-    count = sum(transfers_of(job) for job in jobs)
+    each = {id(job.schedule): transfers_of(job) for job in _distinct(jobs)}
+    count = sum(each[id(job.schedule)] for job in jobs)
     if control != "none":
         found = _held(jobs, scenario, control, count)
         if found is not None:
@@ -96,6 +97,11 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     if smallest >= BULK:
         return Chosen("fluid", "bulk", count, ERROR["fluid"], segment)
     return Chosen("messages", "small", count, coarse, segment)
+
+
+def _distinct(jobs: tuple[Placed, ...]) -> list[Placed]:
+    """Return one job of each schedule: channels often have one in common."""
+    return list({id(job.schedule): job for job in jobs}.values())
 
 
 def _held(

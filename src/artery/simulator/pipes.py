@@ -9,8 +9,9 @@ import numpy as np
 from artery.core.schedule import Pipe
 from artery.core.system import System
 from artery.native.coupled import Pipelines
+from artery.simulator.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
 from artery.simulator.placed import Ints, Placed
-from artery.simulator.routes import Ends, Routes, ends, routes, spread
+from artery.simulator.routes import Ends, Routes, domain, ends, routes, spread
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import Wires
 
@@ -28,13 +29,38 @@ WAYS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coupled:
-    """The pipelines, and for every pipe its job and phase; edges as pairs of chips."""
+    """The pipelines, and for every pipe its job and phase; edges as pairs of chips.
+
+    ``alike`` are nodes of which one was taken for all.
+    """
 
     pipelines: Pipelines
     job: Ints
     phase: Ints
     pairs: Ends
     routed: Routes
+    alike: Alike | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Laid:
+    """A pipe of job ``number``, and its ``parts``: itself, or those of a tree that is folded.
+
+    These are the edges between nodes, those inside nodes that are not alike, and those inside one
+    of the others.
+    """
+
+    number: int
+    pipe: Pipe
+    parts: tuple[Pipe, ...]
+
+    @property
+    def waves(self) -> list[Pipe]:
+        """The edges of each wave; a tree that is passed both ways goes up, then down."""
+        if not self.pipe.both_ways:
+            return list(self.parts)
+        down = [replace(part, source=part.target, target=part.source) for part in self.parts]
+        return [*self.parts, *down]
 
 
 def playable(job: Placed) -> bool:
@@ -55,38 +81,101 @@ def coupled_pipes(
         for pipe in job.schedule.pipes
         for ring in _rings(pipe)
     ]
-    pairs = _pairs(wires, jobs, found)
     ways = WAYS if scenario.routing == "spray" else max(scenario.queue_pairs, 1)
+    folded = _folded(system, wires, jobs, found, scenario) if ways == 1 else None
+    if folded is not None:
+        return folded
+    laid = [_Laid(number, pipe, (pipe,)) for number, pipe in found]
+    pairs = _pairs(wires, jobs, laid)
     routed = _routed(system, wires, pairs, scenario, ways)
-    waves = [wave * ways for _, pipe in found for wave in _waves(pipe)]
-    first = np.cumsum([0, *(len(_waves(pipe)) for _, pipe in found)])
-    amounts = [_way(_amount(pipe, jobs[n]), ways) for n, pipe in found]
+    return _joined(jobs, laid, pairs, routed, ways=ways)
+
+
+def _joined(
+    jobs: tuple[Placed, ...],
+    laid: list[_Laid],
+    pairs: Ends,
+    routed: Routes,
+    *,
+    ways: int = 1,
+    alike: Alike | None = None,
+) -> Coupled:
+    """Return the pipes with the paths of all their edges."""
+    amounts = [_way(_amount(one.pipe, jobs[one.number]), ways) for one in laid]
     segments = [
-        min(_segment(pipe, _amount(pipe, jobs[n])), amount)
-        for (n, pipe), amount in zip(found, amounts, strict=True)
+        min(_segment(one.pipe, _amount(one.pipe, jobs[one.number])), amount)
+        for one, amount in zip(laid, amounts, strict=True)
     ]
     behind = [
-        segment if pipe.kind == "ring" else amount
-        for (_, pipe), amount, segment in zip(found, amounts, segments, strict=True)
+        segment if one.pipe.kind == "ring" else amount
+        for one, amount, segment in zip(laid, amounts, segments, strict=True)
     ]
+    waves = [len(wave.source) * ways for one in laid for wave in one.waves]
+    kinds = [one.pipe.kind for one in laid]
+    depth = [one.pipe.depth if one.pipe.kind == "ring" else 0 for one in laid]
     return Coupled(
         pipelines=Pipelines(
             start=routed.start,
             link=routed.link,
             wave=np.cumsum([0, *waves]),
-            pipe=first,
-            depth=np.array([p.depth if p.kind == "ring" else 0 for _, p in found], dtype=np.int64),
+            pipe=np.cumsum([0, *(len(one.waves) for one in laid)]),
+            depth=np.array(depth, dtype=np.int64),
             amount=np.array(amounts, dtype=np.int64),
             behind=np.array(behind, dtype=np.int64),
             segment=np.array(segments, dtype=np.int64),
-            toward=_toward(found, ways),
-            release=np.array([jobs[number].release for number, _ in found], dtype=np.int64),
+            toward=None if set(kinds) <= {"ring"} else _toward(laid, ways),
+            release=np.array([jobs[one.number].release for one in laid], dtype=np.int64),
+            role=None if alike is None else _roles(laid),
         ),
-        job=np.array([jobs[number].job for number, _ in found], dtype=np.int64),
-        phase=np.array([pipe.phase for _, pipe in found], dtype=np.int64),
+        job=np.array([jobs[one.number].job for one in laid], dtype=np.int64),
+        phase=np.array([one.pipe.phase for one in laid], dtype=np.int64),
         pairs=pairs,
         routed=routed,
+        alike=alike,
     )
+
+
+def _folded(
+    system: System,
+    wires: Wires,
+    jobs: tuple[Placed, ...],
+    found: list[tuple[int, Pipe]],
+    scenario: Scenario,
+) -> Coupled | None:
+    """Return the same with one node's inside for all that are alike, ``None`` where none are."""
+    splitter = Splitter(domain(wires.network))
+    if scenario.routing not in ("ecmp", "static"):
+        return None
+    splits = [splitter.split(pipe, jobs[number].chips) for number, pipe in found]
+    kinds = both_ways(splits, splitter.size)
+    if not len(kinds):
+        return None
+    inner = Insides.of(splitter, kinds)
+    inner_routes = routes(system, wires.network, inner.pairs, scenario)
+    outside = [
+        _Laid(number, pipe, (pipe if one is None else one.between,))
+        for (number, pipe), one in zip(found, splits, strict=True)
+    ]
+    pairs = _pairs(wires, jobs, outside)
+    outer = routes(system, wires.network, pairs, scenario)
+    equal = alike(wires.network, splitter, inner_routes, outer)
+    if equal is None or pairs.cut is not None:
+        return None
+    kept = (np.setdiff1d(splitter.nodes, equal.node), equal.node[:1])
+    mixed = Mixed((inner.pairs, inner_routes), (pairs, outer))
+    laid: list[_Laid] = []
+    for (number, pipe), one in zip(found, splits, strict=True):
+        if one is None:
+            laid.append(_Laid(number, pipe, (pipe,)))
+            mixed.outside(len(pipe.source) * len(laid[-1].waves))
+            continue
+        odd, even = (one.kept(some) for some in kept)
+        laid.append(_Laid(number, pipe, (one.between, odd.inside, even.inside)))
+        for turned in (False, True)[: 1 + pipe.both_ways]:
+            mixed.outside(len(one.between.source))
+            mixed.inside(inner.places(odd, turned=turned))
+            mixed.inside(inner.places(even, turned=turned))
+    return _joined(jobs, laid, mixed.ends, mixed.routes, alike=equal)
 
 
 def _rings(pipe: Pipe) -> list[Pipe]:
@@ -108,11 +197,12 @@ def _rings(pipe: Pipe) -> list[Pipe]:
     return [replace(pipe, source=pipe.source[one], target=pipe.target[one]) for one in parts]
 
 
-def _pairs(wires: Wires, jobs: tuple[Placed, ...], found: list[tuple[int, Pipe]]) -> Ends:
-    parts = []
-    for number, pipe in found:
-        source, target = _edges(pipe)
-        parts.append(ends(wires.network, jobs[number], source, target))
+def _pairs(wires: Wires, jobs: tuple[Placed, ...], laid: list[_Laid]) -> Ends:
+    parts = [
+        ends(wires.network, jobs[one.number], wave.source, wave.target)
+        for one in laid
+        for wave in one.waves
+    ]
     cut = None
     if any(part.cut is not None for part in parts):
         none = [np.zeros(len(p.source), np.int8) if p.cut is None else p.cut for p in parts]
@@ -136,21 +226,6 @@ def _routed(system: System, wires: Wires, pairs: Ends, scenario: Scenario, ways:
     return Routes(np.arange(many + 1) * ways, found.start, found.link)
 
 
-def _edges(pipe: Pipe) -> tuple[Ints, Ints]:
-    """Edges of a pipe, those of a tree that is passed both ways twice: up, then down."""
-    if not pipe.both_ways:
-        return pipe.source, pipe.target
-    return (
-        np.concatenate([pipe.source, pipe.target]),
-        np.concatenate([pipe.target, pipe.source]),
-    )
-
-
-def _waves(pipe: Pipe) -> list[int]:
-    """Number of edges in each wave."""
-    return [len(pipe.source)] * (2 if pipe.both_ways else 1)
-
-
 def _amount(pipe: Pipe, job: Placed) -> int:
     """Bytes that cross each edge, at least one where there are any: a channel is never empty."""
     exact = pipe.weight * pipe.volume * job.total
@@ -169,27 +244,45 @@ def _segment(pipe: Pipe, amount: int) -> int:
     return min(SLICE, max(amount, 1))
 
 
-def _toward(found: list[tuple[int, Pipe]], ways: int) -> Ints | None:
-    """For every edge the next edge to the root of its tree; -1 at the root and round a ring."""
-    if all(pipe.kind == "ring" for _, pipe in found):
-        return None
+def _toward(laid: list[_Laid], ways: int) -> Ints:
+    """For every edge the next edge to the root of its tree; -1 at the root and round a ring.
+
+    Down it is the same as up.
+    """
     parts: list[Ints] = []
     base = 0
-    for _, pipe in found:
-        for _ in _waves(pipe):
-            many = len(pipe.source)
-            one = np.full(many, -1, dtype=np.int64) if pipe.kind == "ring" else _upward(pipe)
-            copies = np.where(one[:, None] < 0, -1, base + one[:, None] * ways + np.arange(ways))
+    for one in laid:
+        upward = [_upward(part) for part in _trees(one)]
+        for up in upward * (1 + one.pipe.both_ways):
+            copies = np.where(up[:, None] < 0, -1, base + up[:, None] * ways + np.arange(ways))
             parts.append(copies.ravel())
-            base += many * ways
+            base += len(up) * ways
     return np.concatenate(parts)
 
 
+def _trees(one: _Laid) -> list[Pipe]:
+    """Return the parts that are trees of their own: inside edges lead on to those between nodes."""
+    if len(one.parts) == 1:
+        return [one.pipe]
+    between, odd, even = one.parts
+    source = np.concatenate([between.source, odd.source])
+    target = np.concatenate([between.target, odd.target])
+    return [replace(between, source=source, target=target), even]
+
+
+def _roles(laid: list[_Laid]) -> Ints:
+    """Return what each wave is to those before it, as ``Pipelines`` wants it."""
+    each = [[0] if len(one.parts) == 1 else [0, 1, 2] for one in laid]
+    return np.array(
+        [role for one, roles in zip(laid, each, strict=True)
+         for role in roles * (1 + one.pipe.both_ways)], dtype=np.int64)  # fmt: skip
+
+
 def _upward(pipe: Pipe) -> Ints:
-    """The edge of each edge's parent."""
+    """The edge of each edge's parent; -1: none, as round a ring and from a star."""
+    if pipe.kind != "tree":
+        return np.full(len(pipe.source), -1, dtype=np.int64)
     ranks = int(max(pipe.source.max(), pipe.target.max())) + 1
     edge_of = np.full(ranks, -1, dtype=np.int64)
     edge_of[pipe.source] = np.arange(len(pipe.source))
-    if pipe.kind == "star":
-        return np.full(len(pipe.source), -1, dtype=np.int64)
     return np.asarray(edge_of[pipe.target])

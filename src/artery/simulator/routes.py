@@ -72,7 +72,7 @@ def routes(
     )
     if len(found.pair):
         order = np.argsort(found.pair, kind="stable")
-        start, link = _taken(found.start, found.link, order)
+        start, link = taken(found.start, found.link, order)
         first = np.searchsorted(found.pair[order], np.arange(len(pairs.source) + 1))
         routed = Routes(first.astype(np.int64), start, link)
     else:
@@ -84,16 +84,22 @@ def spread(routed: Routes, ways: int) -> Routes:
     """Return ``ways`` paths for every pair: its own in turn, so that all have as many."""
     count = np.diff(routed.first)
     which = routed.first[:-1, None] + np.arange(ways) % count[:, None]
-    start, link = _taken(routed.start, routed.link, which.ravel())
+    start, link = taken(routed.start, routed.link, which.ravel())
     return Routes(np.arange(len(count) + 1) * ways, start, link)
 
 
-def _taken(start: Ints, link: NDArray[np.int32], which: Ints) -> tuple[Ints, NDArray[np.int32]]:
+def taken(start: Ints, link: NDArray[np.int32], which: Ints) -> tuple[Ints, NDArray[np.int32]]:
     """Return some of the paths, in the order of ``which``."""
     length = (start[1:] - start[:-1])[which]
     begin = np.concatenate([[0], np.cumsum(length)])
     place = np.repeat(start[:-1][which] - begin[:-1], length) + np.arange(begin[-1])
     return begin, link[place]
+
+
+def domain(network: Network) -> int:
+    """Return the chips of a domain under a fabric; 1 where there is no fabric."""
+    plan = network.plan
+    return plan.within.whole.domain.chips if isinstance(plan, Tree) else 1
 
 
 def _cut(routed: Routes, cut: NDArray[np.int8]) -> Routes:

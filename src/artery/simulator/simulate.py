@@ -20,6 +20,7 @@ from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
 from artery.simulator.buffers import WINDOW, buffers, control_of
 from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
+from artery.simulator.fold import Alike
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
 from artery.simulator.routes import Ends, Routes
@@ -65,7 +66,8 @@ class Simulation:
     messages, or pipes, that never arrived. ``pairs`` are the chips that sent, with their
     ``routed`` paths; ``messages`` are kept where there are few. ``replay`` gives the seconds at
     other rates of the links, paths as they were. ``idle`` says how long full buffers kept each
-    link from sending what waited for it, ps (``None``: buffers were taken as endless).
+    link from sending what waited for it, ps (``None``: buffers were taken as endless). ``alike``
+    are nodes of which the paths of one are there for all.
     """
 
     seconds: float
@@ -81,6 +83,7 @@ class Simulation:
     messages: Messages | None
     replay: Callable[[Ints], float]
     idle: Ints | None = None
+    alike: Alike | None = None
 
 
 def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Simulation:
@@ -128,7 +131,7 @@ def _coupled(
         seconds=max((one + two for one, two in zip(releases, times, strict=True)), default=0.0),
         jobs=times,
         finish=tuple(np.zeros(0) for _ in times),
-        carried=steady.bytes,
+        carried=steady.bytes if pipes.alike is None else pipes.alike.everywhere(steady.bytes),
         network=wires.network,
         chosen=replace(chosen, error=_error(jobs, scenario, chosen, steady)),
         events=steady.flowed.played.events,
@@ -137,6 +140,7 @@ def _coupled(
         routed=pipes.routed,
         messages=None,
         replay=partial(_replayed, wires.links, pipes, late),
+        alike=pipes.alike,
     )
 
 
@@ -157,7 +161,8 @@ def _between(steady: Steady) -> bool:
 
 
 def _replayed(links: Links, pipes: Coupled, late: list[float], rate: Ints) -> float:
-    steady = coupled(replace(links, rate=rate), pipes.pipelines)
+    narrow = rate if pipes.alike is None else pipes.alike.narrowest(rate)
+    steady = coupled(replace(links, rate=narrow), pipes.pipelines)
     return max(_ends(steady, pipes, late), default=0.0)
 
 
