@@ -1,0 +1,184 @@
+"""A command on every host of a lab, each with its rank, watched together."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Final
+
+from artery.runner.lab.client import Lab, running
+
+PORT: Final = 29_500
+"""The port of the rendezvous: hosts are namespaces of their own, so it is always free."""
+
+GRACE: Final = 5.0
+"""Seconds that the others have to end when one has failed (torchrun's own patience is 30)."""
+
+TIMED_OUT: Final = 124
+"""The exit code of what was ended for its time, as of ``timeout`` (coreutils)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command ended on one host; a signal's number is negative, as Python has it."""
+
+    host: str
+    rank: int
+    exit_code: int
+    seconds: float
+    output: str
+
+
+def environment(lab: Lab, order: Sequence[int], rank: int, patience: float) -> dict[str, str]:
+    """Return the variables of one rank; ``order`` gives the host of each.
+
+    One thread a rank: more of them on few cores take several times as long (measured).
+    """
+    host = lab.shape.hosts[order[rank]]
+    first = lab.shape.hosts[order[0]]
+    return {
+        "RANK": str(rank),
+        "LOCAL_RANK": "0",
+        "WORLD_SIZE": str(len(order)),
+        "LOCAL_WORLD_SIZE": "1",
+        "MASTER_ADDR": first.cards[0].address,
+        "MASTER_PORT": str(PORT),
+        "GLOO_SOCKET_IFNAME": host.cards[0].interface,
+        "OMP_NUM_THREADS": "1",
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",
+        "ARTERY_HOST": host.name,
+        "ARTERY_TIMEOUT": f"{patience:g}",
+    }
+
+
+def command(
+    lab: Lab,
+    words: Sequence[str],
+    *,
+    order: Sequence[int],
+    patience: float,
+    heard: Callable[[str, str], None] | None = None,
+    extra: Mapping[str, str] | None = None,
+) -> tuple[Ended, ...]:
+    """Run ``words`` on the hosts of ``order``, rank by rank; return how each ended.
+
+    ``heard`` is called with the host and every line that it says. When one fails the others have
+    some seconds left; all that is left at the end, or after ``patience`` seconds, is ended.
+    """
+    with running(lab.name) as marks:
+        started = [
+            subprocess.Popen(
+                [*lab.entering(lab.shape.hosts[host].name), *words],
+                env={
+                    **os.environ,
+                    **environment(lab, order, rank, patience),
+                    **(extra or {}),
+                    **marks,
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            for rank, host in enumerate(order)
+        ]
+        watch = _Watch(lab, order, started, heard)
+        try:
+            watch.until(time.monotonic() + patience)
+        finally:
+            for process in started:
+                _end(process)
+        return watch.ended()
+
+
+class _Watch:
+    """The processes of a run, and what they say."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        order: Sequence[int],
+        started: Sequence[subprocess.Popen[bytes]],
+        heard: Callable[[str, str], None] | None,
+    ) -> None:
+        self._hosts = [lab.shape.hosts[host].name for host in order]
+        self._started = started
+        self._heard = heard
+        self._begun = time.monotonic()
+        self._said: list[bytearray] = [bytearray() for _ in started]
+        self._shown = [0] * len(started)
+        self._seconds = [0.0] * len(started)
+        self._late = False
+        self._pipes = selectors.DefaultSelector()
+        for rank, process in enumerate(started):
+            if process.stdout is not None:
+                os.set_blocking(process.stdout.fileno(), False)
+                self._pipes.register(process.stdout, selectors.EVENT_READ, rank)
+
+    def until(self, deadline: float) -> None:
+        """Listen until all have ended, or it is time."""
+        while any(process.returncode is None for process in self._started):
+            for key, _ in self._pipes.select(0.05):
+                self._listen(key.fileobj, key.data)  # type: ignore[arg-type]
+            for rank, process in enumerate(self._started):
+                if process.returncode is None and (code := process.poll()) is not None:
+                    self._seconds[rank] = time.monotonic() - self._begun
+                    if code:
+                        deadline = min(deadline, time.monotonic() + GRACE)
+            if time.monotonic() > deadline:
+                self._late = True
+                return
+        self._rest()
+
+    def ended(self) -> tuple[Ended, ...]:
+        """Return how each ended."""
+        self._rest()
+        self._pipes.close()
+        return tuple(
+            Ended(
+                host=self._hosts[rank],
+                rank=rank,
+                exit_code=self._code(process),
+                seconds=self._seconds[rank] or time.monotonic() - self._begun,
+                output=self._said[rank].decode(errors="replace"),
+            )
+            for rank, process in enumerate(self._started)
+        )
+
+    def _code(self, process: subprocess.Popen[bytes]) -> int:
+        code = process.returncode or 0
+        return TIMED_OUT if self._late and code == -signal.SIGKILL else code
+
+    def _rest(self) -> None:
+        """Read what is left in the pipes."""
+        for key in list(self._pipes.get_map().values()):
+            self._listen(key.fileobj, key.data, last=True)  # type: ignore[arg-type]
+
+    def _listen(self, pipe: IO[bytes], rank: int, *, last: bool = False) -> None:
+        """Take what a host says; whole lines are passed on."""
+        said = self._said[rank]
+        with suppress(BlockingIOError):
+            while part := os.read(pipe.fileno(), 1 << 16):
+                said += part
+            self._pipes.unregister(pipe)
+            pipe.close()
+            last = True
+        end = len(said) if last else said.rfind(b"\n") + 1
+        if self._heard is not None and end > self._shown[rank]:
+            text = said[self._shown[rank] : end].decode(errors="replace")
+            self._shown[rank] = end
+            for line in text.splitlines():
+                self._heard(self._hosts[rank], line)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process with its group: ``nsenter`` waits outside for the command inside."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
