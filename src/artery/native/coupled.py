@@ -158,19 +158,27 @@ def _chunks(pipes: Pipelines) -> list[slice]:
 
 
 def _load(pipes: Pipelines, part: slice, links: int) -> _Load:
-    """Count the crossings of each link: by a table if one pipe has many, else by sorting."""
+    """Count the crossings of each link, by sorting them."""
     ends = pipes.start[pipes.wave[pipes.pipe[part.start : part.stop + 1]]]
     crossed = pipes.link[ends[0] : ends[-1]]
-    if ends.size == 2 and crossed.size * 16 >= links:
-        table = np.bincount(crossed, minlength=links)
-        link = np.flatnonzero(table)
-        start, count = np.array([0, link.size]), table[link]
+    if ends.size == 2:
+        link, count = _counted(crossed)
+        start = np.array([0, link.size])
     else:
         owner = np.repeat(np.arange(ends.size - 1), np.diff(ends))
-        names, count = np.unique(owner * links + crossed, return_counts=True)
+        names, count = _counted(owner * links + crossed)
         owner, link = np.divmod(names, links)
         start = np.searchsorted(owner, np.arange(ends.size)).astype(np.int64)
     return _Load(part.start, start, link.astype(np.int32), count.astype(np.int32))
+
+
+def _counted(values: NDArray[Number]) -> tuple[NDArray[Number], Longs]:
+    """Return the distinct values in order, and how often each is there."""
+    ordered = np.sort(values)
+    fresh = np.ones(ordered.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    first = np.flatnonzero(fresh)
+    return ordered[first], np.diff(first, append=ordered.size)
 
 
 def _bottlenecks(links: Links, loads: list[_Load]) -> list[NDArray[np.intp]]:
