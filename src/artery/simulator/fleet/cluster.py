@@ -30,9 +30,9 @@ class Cluster:
     """``nodes`` nodes of ``per_node`` chips, ``leaf`` nodes to a leaf, ``pod`` leaves to a pod."""
 
     __slots__ = (
-        "_bits", "_levels", "_masks", "_one_pod", "_partial", "_pod_free", "_pod_mask", "chips_left",
-        "down", "free", "free_nodes", "leaf", "loose_chips", "nodes", "per_node", "pod", "tenants",
-        "users",
+        "_bits", "_levels", "_masks", "_one_pod", "_partial", "_pod_free", "_pod_mask",
+        "chips_left", "down", "free", "free_nodes", "leaf", "loose_chips", "nodes", "per_node",
+        "pod", "tenants", "users",
     )  # fmt: skip
 
     def __init__(self, nodes: int, per_node: int, leaf: int, pod: int) -> None:

@@ -20,7 +20,7 @@ class Room(NamedTuple):
 
 
 def room_for(fleet: Fleet, size: int, spares: int) -> Room | None:
-    """Return where ``size`` chips would come from, ``spares`` nodes left alone; ``None``: nowhere."""
+    """Return where ``size`` chips would come from with ``spares`` nodes kept; ``None``: nowhere."""
     cluster, per_node = fleet.cluster, fleet.setting.per_node
     if size < per_node:
         node = cluster.room(size)

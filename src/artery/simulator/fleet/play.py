@@ -33,12 +33,17 @@ def play(
     everything that happens, ``progress`` now and then how far it is.
     """
     fleet = Fleet(setting, jobs, record)
+    run(fleet, progress)
+    return outcome(fleet)
+
+
+def run(fleet: Fleet, progress: Progress | None = None) -> None:
+    """Play ``fleet`` to its end."""
     plan_capacity(fleet)
     plan_maintenance(fleet)
     Failures(fleet).plan(fleet, 0)
     _run(fleet, progress)
     _close(fleet)
-    return outcome(fleet)
 
 
 def _run(fleet: Fleet, progress: Progress | None) -> None:
@@ -60,7 +65,7 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
         else:
             _arrive(fleet, arrivals[upcoming], now)
             upcoming += 1
-        if elastic and not fleet.waiting.count:
+        if elastic and not fleet.tick_due:
             look(fleet, now)
         turns += 1
         if progress is not None and turns % _EVERY == 0:

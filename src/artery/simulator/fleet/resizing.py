@@ -141,11 +141,11 @@ def _move(fleet: Fleet, job: Job, size: int) -> None:
     cluster.take(job.index, parts, job.held)
 
 
-# -- when nobody waits
+# -- at every tick
 
 
 def look(fleet: Fleet, now: int) -> None:
-    """Have a look taken at the next tick, if there is something to grow or to move."""
+    """Have a look taken at the next tick at who may grow, move, or give again."""
     policy = fleet.policy
     if fleet.tick_due or not (policy.elastic or policy.defragment) or not fleet.running:
         return
@@ -156,6 +156,8 @@ def look(fleet: Fleet, now: int) -> None:
 def _tick(fleet: Fleet, now: int, _: object, __: int) -> None:
     fleet.tick_due = False
     if fleet.waiting.count:
+        # Who had given not long ago may give again.
+        fleet.changed = True
         return
     if fleet.policy.elastic:
         _grow(fleet, now)
