@@ -54,6 +54,8 @@ CALLS = [
     ["diagnose", "tests/fixtures/diagnose/ring-instead-of-nvls.log"],
     ["diagnose", "tests/fixtures/diagnose/wrong-results.log"],
     ["demo", "--no-train"],
+    ["lint", "tests/fixtures/lint/train.sbatch", "tests/fixtures/lint/jobset.yaml"],
+    ["lint", "--rules"],
     ["doctor"],
     ["read", str(Path(__file__).parents[1] / "fixtures/nccl-tests/edited.log")],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],

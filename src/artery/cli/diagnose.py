@@ -5,27 +5,8 @@ from __future__ import annotations
 import click
 
 from artery.cli.flags import degree_options
-from artery.cli.options import node_option, set_option, shared_options
+from artery.cli.options import node_option, set_option, share_type, shared_options
 from artery.report.words import Language
-
-
-class _Share(click.ParamType[float]):
-    """``80%`` or ``0.8``."""
-
-    name = "share"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the share, from 0 to 2."""
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = -1.0
-        if not 0 <= share <= 2:
-            self.fail(f'"{text}" must be a share of what is expected, for example 80%', param, ctx)
-        return share
 
 
 @click.command("diagnose")
@@ -33,7 +14,7 @@ class _Share(click.ParamType[float]):
 @click.option("--on", metavar="SYSTEM", help="The system that was measured; else from the files.")
 @click.option(
     "--fail-under",
-    type=_Share(),
+    type=share_type(),
     metavar="SHARE",
     help="Exit with 5 if measured is below this share of expected, for example 80%.",
 )

@@ -58,6 +58,30 @@ def quantity(
     return _Reader(unit, read)
 
 
+class _Share(click.ParamType[float]):
+    """``80%`` or ``0.8``."""
+
+    name = "share"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the share, from 0 to 2."""
+        text = str(value).strip()
+        try:
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 2:
+            self.fail(f'"{text}" must be a share, for example 80%', param, ctx)
+        return share
+
+
+def share_type() -> click.ParamType[float]:
+    """Return the type of a share: ``80%`` or ``0.8``, from 0 to 2."""
+    return _Share()
+
+
 def debug_option(command: _Command) -> _Command:
     """Give a command ``--debug``: a bug prints its traceback."""
 

@@ -1,0 +1,115 @@
+"""Checks of launchers' command lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from artery.diagnoser.lint.rule import Check, Found
+from artery.formats.launch_file import Command, LaunchFile
+
+_LOCAL: Final = re.compile(
+    r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(:\d*)?", re.IGNORECASE
+)
+
+
+def _launches(file: LaunchFile) -> Iterator[Command]:
+    return file.programs("torchrun", "torch.distributed.launch")
+
+
+def _nodes(command: Command) -> int:
+    """Return the nodes a launcher expects: the most of a range; 1 if it does not say."""
+    given = command.option("nnodes")
+    counts = re.findall(r"\d{1,7}", given.value) if given is not None else []
+    return int(counts[-1]) if counts else 1
+
+
+def rendezvous_missing(file: LaunchFile) -> Iterator[Found]:
+    """Several nodes, and no address at which they meet."""
+    addressed = file.variable("MASTER_ADDR") is not None or file.variable("PET_RDZV_ENDPOINT")
+    for one in _launches(file):
+        alone = one.option("standalone") is not None
+        if _nodes(one) > 1 and (alone or not addressed):
+            if not alone and one.option("rdzv_endpoint", "master_addr") is not None:
+                continue
+            what = "--standalone" if alone else "no --rdzv-endpoint"
+            yield Found(one.line, f"{_nodes(one)} nodes with {what}")
+
+
+def rendezvous_loopback(file: LaunchFile) -> Iterator[Found]:
+    """Every node would meet itself."""
+    for one in _launches(file):
+        given = one.option("rdzv_endpoint", "master_addr")
+        if _nodes(one) > 1 and given is not None and _LOCAL.fullmatch(given.value):
+            yield Found(one.line, f"{_nodes(one)} nodes meet at {given.value}")
+    address = file.variable("MASTER_ADDR")
+    many = file.nodes is not None and file.nodes > 1
+    if address is not None and many and _LOCAL.fullmatch(address.value):
+        yield Found(address.line, f"{file.nodes} nodes, MASTER_ADDR={address.value}")
+
+
+def node_rank_fixed(file: LaunchFile) -> Iterator[Found]:
+    """All nodes run the same line, so that all have the same rank."""
+    if file.kind not in {"sbatch", "manifest"}:
+        return
+    for one in _launches(file):
+        given = one.option("node_rank")
+        if _nodes(one) > 1 and given is not None and given.number is not None:
+            yield Found(one.line, f"--node-rank={given.value} on each of {_nodes(one)} nodes")
+
+
+def rendezvous_shared(file: LaunchFile) -> Iterator[Found]:
+    """Two jobs with the same identity join each other."""
+    for one in _launches(file):
+        given = one.option("rdzv_id")
+        if _nodes(one) > 1 and given is not None and "$" not in given.value:
+            yield Found(one.line, f"--rdzv-id={given.value} for every run")
+
+
+def elastic_without_restarts(file: LaunchFile) -> Iterator[Found]:
+    """A range of nodes, and no restart in which to change their number."""
+    for one in _launches(file):
+        given, limit = one.option("nnodes"), one.option("max_restarts")
+        ranged = given is not None and ":" in given.value
+        if ranged and limit is not None and limit.value == "0":
+            yield Found(one.line, f"--nnodes={given.value if given else ''} --max-restarts=0")
+
+
+def old_launcher(file: LaunchFile) -> Iterator[Found]:
+    """The launcher that torchrun replaced."""
+    for one in file.programs("torch.distributed.launch"):
+        yield Found(one.line, "python -m torch.distributed.launch")
+
+
+def threads(file: LaunchFile) -> Iterator[Found]:
+    """Without a number torchrun sets one thread a process."""
+    for one in _launches(file):
+        count = one.option("nproc_per_node")
+        many = count is not None and count.value not in {"1", ""}
+        if many and file.variable("OMP_NUM_THREADS") is None:
+            yield Found(one.line, "torchrun sets OMP_NUM_THREADS=1")
+            return
+
+
+def recorder(file: LaunchFile) -> Iterator[Found]:
+    """Nothing will say which rank was missing when it hangs."""
+    names = ("TORCH_NCCL_TRACE_BUFFER_SIZE", "TORCH_FR_BUFFER_SIZE")
+    if any(file.variable(name) is not None for name in names):
+        return
+    for one in _launches(file):
+        if _nodes(one) > 1:
+            yield Found(one.line, "the flight recorder is off")
+            return
+
+
+CHECKS: Final[Mapping[str, Check]] = {
+    "rendezvous-missing": rendezvous_missing,
+    "rendezvous-loopback": rendezvous_loopback,
+    "node-rank-fixed": node_rank_fixed,
+    "rendezvous-shared": rendezvous_shared,
+    "elastic-without-restarts": elastic_without_restarts,
+    "old-launcher": old_launcher,
+    "threads-unset": threads,
+    "flight-recorder-off": recorder,
+}

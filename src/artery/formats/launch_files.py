@@ -1,0 +1,63 @@
+"""Reads whatever file says how a job is started, known by its content."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from artery.errors import InputError, Problem
+from artery.formats.k8s_documents import kinds_in
+from artery.formats.launch_file import Kind, LaunchFile
+from artery.formats.launch_manifest import objects_of
+from artery.formats.launch_shell import script_parts
+from artery.formats.text import Text, read_text
+
+_ASSIGNED: Final = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w{0,60}=\S?")
+_STARTS: Final = re.compile(
+    r"\b(?:torchrun|srun|sbatch|mpirun|mpiexec|deepspeed|accelerate launch|python3? )"
+)
+
+
+def read_launch(path: str) -> LaunchFile:
+    """Return the file at ``path`` (``-``: standard input) taken apart.
+
+    Raises ``InputError`` if it is neither a script, an environment file nor a manifest.
+    """
+    return launch_of(read_text(path))
+
+
+def launch_of(text: Text) -> LaunchFile:
+    """Return ``text`` taken apart; raises ``InputError`` if it is nothing that starts a job."""
+    kind = _kind(text)
+    if kind == "manifest":
+        objects = tuple(objects_of(text))
+        pods = [pod for one in objects for pod in one.pods]
+        return LaunchFile(
+            text.path, kind, text.content,
+            tuple(setting for pod in pods for setting in pod.variables), {},
+            tuple(command for pod in pods for command in pod.commands), objects,
+        )  # fmt: skip
+    variables, batch, commands = script_parts(text.content)
+    return LaunchFile(text.path, kind, text.content, tuple(variables), batch, tuple(commands))
+
+
+def _kind(text: Text) -> Kind:
+    lines = [line for line in text.lines if line.strip() and not line.lstrip().startswith("#")]
+    if re.search(r"(?m)^#SBATCH\s", text.content):
+        return "sbatch"
+    if "apiVersion" in text.content and kinds_in(text):
+        return "manifest"
+    if lines and all(map(_ASSIGNED.match, lines)):
+        return "environment"
+    if text.content.startswith("#!") or any(map(_STARTS.search, lines)):
+        return "script"
+    first = next((line.strip() for line in text.lines if line.strip()), "nothing")
+    raise InputError(
+        Problem(
+            file=text.path,
+            line=1,
+            found=f'"{first[:60]}"',
+            rule="a batch script, a shell script, NAME=value lines or a Kubernetes manifest",
+            fix="send the file with which the job is started",
+        )
+    )

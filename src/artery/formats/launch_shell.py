@@ -1,0 +1,200 @@
+"""Shell scripts taken apart: variables, ``#SBATCH`` options, and what is started how.
+
+A few lines of shell are understood: assignments, ``export``, ``env``, continued lines, comments,
+``bash -c '...'``, and commands joined by ``&&``, ``;`` and pipes. No shell is run.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from artery.formats.launch_file import Command, Setting
+from artery.formats.shell_words import LARGEST, substituted, variables
+
+PROGRAMS: Final = frozenset(
+    {"srun", "torchrun", "mpirun", "mpiexec", "deepspeed", "accelerate", "python", "python3",
+     "ulimit", "trap"}
+)  # fmt: skip
+"""What is looked for in a line; everything else belongs to one of them."""
+
+LETTERS: Final = {
+    "N": "nodes", "n": "ntasks", "c": "cpus_per_task", "t": "time", "K": "kill_on_bad_exit",
+    "G": "gpus", "p": "partition", "o": "output", "e": "error", "J": "job_name", "w": "nodelist",
+}  # fmt: skip
+"""Slurm's short options (sbatch and srun manual pages)."""
+
+_SBATCH: Final = re.compile(r"^#SBATCH\s+(.*)$")
+_ASSIGN: Final = re.compile(r"([A-Za-z_]\w{0,60})=(.*)", re.DOTALL)
+_JOINED: Final = frozenset({"&&", "||", ";", "|", "&", "then", "do", "else", "fi", "done"})
+_MODULES: Final = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torch.distributed.launch",
+    "torch.distributed.elastic.run": "torchrun",
+}
+
+
+def script_parts(
+    content: str, first: int = 1
+) -> tuple[list[Setting], dict[str, Setting], list[Command]]:
+    """Return variables, ``#SBATCH`` options and commands; ``first`` is the line it begins on."""
+    known = variables(content)
+    found: list[Setting] = []
+    batch: dict[str, Setting] = {}
+    commands: list[Command] = []
+    for line, text in _logical(content[:LARGEST], first):
+        asked = _SBATCH.match(text.strip())
+        if asked is not None:
+            batch |= _options(_split(asked[1]), line)
+            continue
+        for words in _pieces(_split(substituted(text, known))):
+            named, told = _read(words, line)
+            found += named
+            commands += told
+    return found, batch, commands
+
+
+def word_parts(words: Sequence[str], line: int) -> tuple[list[Setting], list[Command]]:
+    """Return variables and commands of a command that is given as a list of words."""
+    found: list[Setting] = []
+    commands: list[Command] = []
+    for piece in _pieces(list(words)):
+        named, told = _read(piece, line)
+        found += named
+        commands += told
+    return found, commands
+
+
+def _logical(content: str, first: int) -> Iterator[tuple[int, str]]:
+    """Yield lines with their number, continued ones joined, comments left out but ``#SBATCH``."""
+    start, held = first, ""
+    for number, raw in enumerate(content.split("\n"), first):
+        line = raw.rstrip()
+        if not held:
+            start = number
+        if line.endswith("\\"):
+            held += line[:-1] + " "
+            continue
+        whole, held = held + line, ""
+        bare = whole.strip()
+        if bare and (not bare.startswith("#") or bare.startswith("#SBATCH")):
+            yield start, whole
+    if held.strip():
+        yield start, held
+
+
+def _split(text: str) -> list[str]:
+    """Return the words of a line, quotes taken off; of a broken one, what spaces divide."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = text.split()
+    for place, word in enumerate(words):
+        if word.startswith("#"):
+            return words[:place]
+    return words
+
+
+def _pieces(words: list[str]) -> Iterator[list[str]]:
+    """Yield the simple commands of a line."""
+    piece: list[str] = []
+    for word in words:
+        if word in _JOINED:
+            if piece:
+                yield piece
+            piece = []
+        else:
+            piece.append(word)
+    if piece:
+        yield piece
+
+
+def _read(words: list[str], line: int) -> tuple[list[Setting], list[Command]]:
+    """Return the assignments before and the commands of one simple command."""
+    found: list[Setting] = []
+    place = 0
+    while place < len(words):
+        word = words[place]
+        assigned = _ASSIGN.fullmatch(word)
+        if word in {"export", "env", "local", "readonly", "exec", "time", "set", "-a"}:
+            place += 1
+        elif assigned is not None:
+            found.append(Setting(assigned[1], assigned[2], line))
+            place += 1
+        else:
+            break
+    named, commands = _commands(words[place:], line)
+    return found + named, commands
+
+
+def _commands(words: list[str], line: int) -> tuple[list[Setting], list[Command]]:
+    """Return the programs of one command, each with its own options: ``srun``, ``torchrun``."""
+    found: list[Setting] = []
+    commands: list[Command] = []
+    starts = [(place, name) for place, word in enumerate(words) if (name := _program(words, place))]
+    under = ""
+    for number, (place, name) in enumerate(starts):
+        end = starts[number + 1][0] if number + 1 < len(starts) else len(words)
+        own = words[place + 1 : end]
+        options = _options(own, line)
+        found += _handed_on(own, options, line)
+        commands.append(Command(name, options, line, " ".join(words[place:end]), under))
+        under = name
+    for word in words:
+        if " " in word and any(name in word for name in ("torchrun", "srun", "python")):
+            inner, _, told = script_parts(word, line)
+            found += inner
+            commands += [
+                Command(one.program, one.options, line, one.text, one.under or under)
+                for one in told
+            ]
+    return found, commands
+
+
+def _program(words: Sequence[str], place: int) -> str:
+    """Return the program that ``words[place]`` is, ``""`` if it is none."""
+    name = words[place].rpartition("/")[2]
+    if name not in PROGRAMS or (place and words[place - 1] == "-m"):
+        return ""
+    if name.startswith("python") and words[place + 1 : place + 2] == ["-m"]:
+        return _MODULES.get(words[place + 2] if place + 2 < len(words) else "", "python")
+    return name
+
+
+def _options(words: Sequence[str], line: int) -> dict[str, Setting]:
+    """Return the options among ``words`` by long name."""
+    found: dict[str, Setting] = {}
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if not word.startswith("-") or word in {"-", "--"}:
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("--") and name[:1] in LETTERS:
+            name, value = LETTERS[name[0]], value or name[1:]
+            equals = "=" if value else ""
+        name = name.replace("-", "_")
+        if not equals and place < len(words) and not words[place].startswith("-"):
+            value = words[place]
+        found.setdefault(name, Setting(name, value, line))
+    return found
+
+
+def _handed_on(words: Sequence[str], options: dict[str, Setting], line: int) -> Iterator[Setting]:
+    """Yield variables given to others: ``mpirun -x NAME=value``, ``srun --export=NAME=value``."""
+    for flag, word in pairwise(words):
+        assigned = _ASSIGN.fullmatch(word)
+        if flag in {"-x", "-genv"} and assigned is not None:
+            yield Setting(assigned[1], assigned[2], line)
+    exported = options.get("export")
+    for part in exported.value.split(",") if exported is not None else ():
+        assigned = _ASSIGN.fullmatch(part)
+        if assigned is not None:
+            yield Setting(assigned[1], assigned[2], line)

@@ -1,0 +1,146 @@
+"""Lint: each rule on its own two examples, and whole files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from artery.answers.lint import LintAnswer, check_limits, lint
+from artery.cli import main
+from artery.diagnoser.lint.rule import LEVELS, Rule, rules
+from artery.errors import InputError, ThresholdError, UnknownNameError
+from artery.formats.launch_files import launch_of
+from artery.formats.text import Text
+
+FILES = Path(__file__).parent.parent / "fixtures" / "lint"
+
+
+def places(found: LintAnswer) -> set[tuple[str, int]]:
+    return {(one.rule.id, one.line) for one in found.findings}
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_a_rule_finds_its_bad_example_and_lets_the_good_one_pass(rule: Rule) -> None:
+    assert list(rule.broken(launch_of(Text("fails", rule.fails))))
+    assert not list(rule.broken(launch_of(Text("passes", rule.passes))))
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_a_rule_says_why_and_what_to_do(rule: Rule) -> None:
+    assert rule.level in LEVELS
+    assert all((rule.en, rule.zh, rule.why, rule.fix, rule.reference))
+
+
+def test_a_script_is_read_with_lines_variables_and_continued_commands() -> None:
+    found = places(lint(str(FILES / "train.sbatch")))
+    # -N 4 is --nodes=4 on line 3; the command of lines 12 to 15 counts as line 12.
+    assert {
+        ("debug-left-on", 9), ("rendezvous-loopback", 12), ("no-signal", 3),
+        ("log-overwritten", 7), ("bad-exit-ignored", 12), ("flight-recorder-off", 12),
+    } <= found  # fmt: skip
+    named = {rule for rule, _ in found}
+    assert not named & {"cpus-not-inherited", "no-requeue", "launchers-multiplied",
+                        "interface-missing", "rendezvous-shared", "rendezvous-missing"}  # fmt: skip
+
+
+def test_a_manifest_is_read_down_to_the_script_in_its_arguments() -> None:
+    found = places(lint(str(FILES / "jobset.yaml")))
+    assert {
+        ("gang-restarts-alone", 16), ("p2p-disabled", 21), ("algorithm-pinned", 26),
+        ("node-rank-fixed", 27), ("backoff-limit", 11), ("rdma-memlock", 17),
+        ("shared-memory-missing", 17), ("grace-period-short", 17), ("no-gang-scheduling", 2),
+    } <= found  # fmt: skip
+    assert not {"not-indexed", "completions-differ"} & {rule for rule, _ in found}
+
+
+def test_findings_are_sorted_worst_first() -> None:
+    levels = [LEVELS.index(one.rule.level) for one in lint(str(FILES / "jobset.yaml")).findings]
+    assert levels == sorted(levels)
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("mpirun -np 16 -x NCCL_IB_DISABLE=1 ./all_reduce_perf", "ib-disabled"),
+        ("srun --export=ALL,NCCL_ALGO=Tree python train.py", "algorithm-pinned"),
+        ("env NCCL_SHM_DISABLE=1 torchrun --nproc_per_node 8 t.py", "shm-disabled"),
+        ("bash -c 'export NCCL_DEBUG=TRACE && python train.py'", "debug-left-on"),
+        ("python3 -m torch.distributed.run --nnodes 2 --standalone t.py", "rendezvous-missing"),
+        (
+            'srun bash -c "torchrun --nnodes 2 --rdzv_endpoint 127.0.0.1 t.py"',
+            "rendezvous-loopback",
+        ),
+        (
+            "torchrun --rdzv-conf=last_call_timeout=900,join_timeout=600 --nnodes=1:2 t.py",
+            "timeouts-order",
+        ),
+    ],
+)
+def test_settings_are_found_wherever_they_stand(line: str, rule: str) -> None:
+    file = launch_of(Text("line", f"#!/bin/bash\n{line}\n"))
+    assert [one for one in rules() if one.id == rule and list(one.broken(file))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# export NCCL_P2P_DISABLE=1",
+        "export NCCL_SOCKET_IFNAME=^lo,docker0",
+        "echo NCCL_P2P_DISABLE=1",
+        "export NCCL_IB_TIMEOUT=22",
+    ],
+)
+def test_what_is_fine_is_left_alone(line: str) -> None:
+    file = launch_of(Text("line", f"#!/bin/bash\n{line}\npython train.py\n"))
+    assert not [rule.id for rule in rules() if list(rule.broken(file))]
+
+
+def test_a_rule_can_be_left_out_and_an_unknown_one_is_answered_with_the_nearest() -> None:
+    path = str(FILES / "train.sbatch")
+    assert "no-signal" not in {one.rule.id for one in lint(path, ignore=["no-signal"]).findings}
+    with pytest.raises(UnknownNameError, match="no-signal"):
+        lint(path, ignore=["no-signl"])
+
+
+def test_limits() -> None:
+    found = lint(str(FILES / "train.sbatch"))
+    check_limits(found, None, 0.3)
+    with pytest.raises(ThresholdError, match="at error or worse"):
+        check_limits(found, "error", None)
+    with pytest.raises(ThresholdError, match="below 99%"):
+        check_limits(found, None, 0.99)
+    with pytest.raises(UnknownNameError):
+        check_limits(found, "eror", None)
+
+
+def test_files_that_start_no_job_are_refused_all_at_once(tmp_path: Path) -> None:
+    text = tmp_path / "poem.txt"
+    text.write_text("a rose is a rose\n")
+    broken = tmp_path / "job.yaml"
+    broken.write_text("apiVersion: v1\nkind: Pod\nspec: [\n")
+    with pytest.raises(InputError) as error:
+        lint(str(text), str(broken), str(tmp_path / "none"))
+    assert len(error.value.problems) == 3
+    with pytest.raises(InputError, match="no file"):
+        lint()
+
+
+def test_hosts_are_masked(tmp_path: Path) -> None:
+    path = tmp_path / "job.sh"
+    path.write_text("export MASTER_ADDR=gpu-prod-7\ntorchrun --nnodes=2 "
+                    "--rdzv-id=1 --rdzv-endpoint=gpu-prod-7:29500 /home/ada/t.py\n")  # fmt: skip
+    assert "gpu-prod-7" not in repr(lint(str(path), anonymise=True).findings)
+
+
+def test_the_command_exits_with_5_where_a_limit_is_broken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = str(FILES / "train.sbatch")
+    assert main(["lint", path]) == 0
+    assert f"{path}:9  warning  debug-left-on" in capsys.readouterr().out
+    assert main(["lint", path, "--fail-on", "error"]) == 5
+    assert main(["lint", path, "--fail-under", "99%"]) == 5
+    assert main(["lint"]) == 2
+    assert main(["lint", "--rules", "--lang", "zh"]) == 0
+    assert "p2p-disabled" in capsys.readouterr().out
