@@ -90,13 +90,13 @@ def rdma_memlock(file: LaunchFile) -> Iterator[Found]:
 def gang_restarts(file: LaunchFile) -> Iterator[Found]:
     """Pods restart one by one, while their peers time out at different moments."""
     for one in file.objects:
+        elastic = isinstance(one.spec.get("elasticPolicy"), Mapping)
+        if one.kind not in _GANGS or elastic or not any(pod.gang > 1 for pod in one.pods):
+            continue
         for table in tables_in(one.root):
-            named = _text(table, "restartPolicy")
-            if named == "OnFailure" and any(pod.gang > 1 for pod in one.pods):
-                if one.kind in _GANGS and not isinstance(one.spec.get("elasticPolicy"), Mapping):
-                    yield Found(
-                        line_of(table, "restartPolicy", one.line), "restartPolicy: OnFailure"
-                    )
+            if _text(table, "restartPolicy") == "OnFailure":
+                line = line_of(table, "restartPolicy", one.line)
+                yield Found(line, "restartPolicy: OnFailure")
 
 
 def _jobs(one: Object) -> Iterator[Mapping[str, Any]]:
