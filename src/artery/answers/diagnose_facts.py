@@ -205,6 +205,18 @@ def _megatron(fields: Fields) -> Named:
         yield name, _number(fields.get(name))
 
 
+def _gpu_state(fields: Fields) -> Named:
+    yield "chip", fields.get("chip")
+    if not fields["gpus"]:
+        return
+    yield "gpus_per_node", _number(fields.get("gpu_count"))
+    yield "throttled_gpus", float(len(fields["throttled"]))
+    narrow = fields["narrow"]
+    yield "narrow_gpus", float(len(narrow)) if narrow else None
+    # An idle link falls to a lower generation by itself; only lanes that are gone count.
+    yield "pcie_share", _number(fields.get("pcie_share")) if narrow else None
+
+
 def _told(fields: Fields) -> Named:
     facts = fields.get("facts")
     yield from (facts if isinstance(facts, Mapping) else {}).items()
@@ -215,6 +227,7 @@ _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
     "nccl-debug": _nccl_debug,
     "nvidia-smi-topo": _topology,
     "rocm-smi-topo": _topology,
+    "nvidia-smi-q": _gpu_state,
     "ibstat": _ibstat,
     "ibnetdiscover": _fabric,
     "iblinkinfo": _fabric,
