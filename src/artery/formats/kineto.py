@@ -3,6 +3,9 @@
 Times are unions of intervals over all streams; a kernel whose name holds ``nccl`` or ``rccl``
 communicates. Exposed communication is that during which nothing is computed. The events are
 streamed, so that a trace of any size fits in memory.
+
+A trace of the processor alone (gloo) has no kernels: there what computes are PyTorch's own
+operators (``aten::``), and what communicates are the annotations of collectives (``gloo:``).
 """
 
 from __future__ import annotations
@@ -63,6 +66,12 @@ class _Events:
         default_factory=lambda: (array("d"), array("d"))
     )
     talk: tuple[array[float], array[float]] = field(
+        default_factory=lambda: (array("d"), array("d"))
+    )
+    operators: tuple[array[float], array[float]] = field(
+        default_factory=lambda: (array("d"), array("d"))
+    )
+    collectives: tuple[array[float], array[float]] = field(
         default_factory=lambda: (array("d"), array("d"))
     )
     time: dict[str, float] = field(default_factory=dict)
@@ -156,11 +165,7 @@ def _take(event: object, events: _Events) -> None:
         events.unreadable += 1
     elif category in _ON_DEVICE:
         kind = events.talk if _COMMUNICATES.search(name[:2000]) else events.compute
-        # Times since 1970 in us leave a double no room for fractions.
-        if events.origin is None:
-            events.origin = start
-        kind[0].append(start - events.origin)
-        kind[1].append(start - events.origin + length)
+        _note(kind, start, length, events)
         key = name[:120] if name[:120] in events.count or len(events.count) < _NAMES else "others"
         events.count[key] += 1
         events.time[key] = events.time.get(key, 0.0) + length
@@ -171,6 +176,19 @@ def _take(event: object, events: _Events) -> None:
             events.steps[int(step[1])] = length * 1e-6
         elif name.startswith(("nccl:", "gloo:")):
             events.annotations[name[:60]] += 1
+            _note(events.collectives, start, length, events)
+        elif name.startswith("aten::"):
+            _note(events.operators, start, length, events)
+
+
+def _note(
+    kind: tuple[array[float], array[float]], start: float, length: float, events: _Events
+) -> None:
+    """Keep an interval. Times since 1970 in us would leave a double no room for fractions."""
+    if events.origin is None:
+        events.origin = start
+    kind[0].append(start - events.origin)
+    kind[1].append(start - events.origin + length)
 
 
 def _is_time(value: object) -> TypeGuard[float]:
@@ -192,7 +210,8 @@ def _reading(path: str, events: _Events) -> Reading:
 
 
 def _fields(events: _Events) -> dict[str, Any]:
-    times = _times(events)
+    times = _times(events.talk, events.compute)
+    on_processor = not events.count and bool(events.collectives[0])
     about = events.distributed
     groups = about.get("pg_config")
     longest = sorted(events.time.items(), key=lambda one: -one[1])
@@ -203,6 +222,7 @@ def _fields(events: _Events) -> dict[str, Any]:
         "kernels": sum(events.count.values()),
         "copies": events.copies,
         **times,
+        "processor": _times(events.collectives, events.operators) if on_processor else None,
         "collectives": [
             {"name": name, "count": events.count[name], "time_s": time * 1e-6}
             for name, time in named[:50]
@@ -223,14 +243,16 @@ def _fields(events: _Events) -> dict[str, Any]:
     }
 
 
-def _times(events: _Events) -> dict[str, float | None]:
-    """Return the times of the device in s, all zero or ``None`` if no kernel ran."""
+def _times(
+    talking: tuple[array[float], array[float]], computing: tuple[array[float], array[float]]
+) -> dict[str, float | None]:
+    """Return the times in s of what communicates and computes; zero or ``None`` if nothing does."""
     import numpy as np
 
     from artery.formats.intervals import both, covered, union
 
-    talk = union(*(np.array(part, np.float64) for part in events.talk))
-    compute = union(*(np.array(part, np.float64) for part in events.compute))
+    talk = union(*(np.array(part, np.float64) for part in talking))
+    compute = union(*(np.array(part, np.float64) for part in computing))
     starts, ends = (np.concatenate(pair) for pair in zip(talk, compute, strict=True))
     if not starts.size:
         names = ("span_s", "busy_s", "communication_s", "compute_s", "overlap_s")
@@ -277,10 +299,11 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     where = "" if fields["rank"] is None else f"rank {fields['rank']} of {fields['world_size']}, "
     backend = f" over {fields['backend']}" if fields["backend"] else ""
     yield f"{where}{fields['events']} events, {fields['kernels']} kernels{backend}"
-    if not fields["kernels"]:
+    times = fields if fields["kernels"] else fields["processor"]
+    if not times:
         return
-    ms: Callable[[str], str] = lambda key: f"{fields[key] * 1e3:.4g} ms"  # noqa: E731
-    idle = 100 * (fields["idle_fraction"] or 0)
+    ms: Callable[[str], str] = lambda key: f"{times[key] * 1e3:.4g} ms"  # noqa: E731
+    idle = 100 * (times["idle_fraction"] or 0)
     yield f"span {ms('span_s')}: busy {ms('busy_s')}, idle {idle:.1f} %"
     yield (f"compute {ms('compute_s')}, communication {ms('communication_s')}, of which exposed "
            f"{ms('exposed_communication_s')}")  # fmt: skip
@@ -294,6 +317,8 @@ def _warnings(fields: dict[str, Any], events: _Events) -> Iterator[str]:
         yield f"the trace is cut off or broken ({events.broken}); what came before was read"
     if not fields["kernels"]:
         yield "no kernels: a trace of the processor alone says nothing of the device"
+        if fields["processor"]:
+            yield "one rank alone: a collective's time includes waiting for the slowest rank"
         return
     if (fields["idle_fraction"] or 0) > 0.3:
         yield "the device idles a third of the time or more: input, launches or waiting for others"

@@ -28,6 +28,7 @@ FIRST_BYTES: Final = 2**20
 @dataclass
 class _Bucket:
     parameters: list[nn.Parameter]
+    flat: Tensor
     missing: int = 0
     finish: Finish | None = None
 
@@ -101,7 +102,7 @@ class Buckets:
         for hook in self._hooks:
             hook.remove()
         self._model = model
-        self._buckets = [_Bucket(part) for part in bucketed(model, self.bucket_bytes)]
+        self._buckets = [_Bucket(one, _room(one)) for one in bucketed(model, self.bucket_bytes)]
         self._hooks = [
             parameter.register_post_accumulate_grad_hook(  # type: ignore[no-untyped-call]
                 partial(self._arrived, index)
@@ -124,9 +125,10 @@ class Buckets:
     def _send(self, index: int) -> None:
         bucket = self._buckets[index]
         with record_function("artery:pack"):
-            flat = torch.cat([_gradient(one).reshape(-1) for one in bucket.parameters])
+            gradients = [_gradient(one).detach().reshape(-1) for one in bucket.parameters]
+            torch.cat(gradients, out=bucket.flat)
         shapes = [one.shape for one in bucket.parameters]
-        bucket.finish = self.codec.start(index, flat, shapes)
+        bucket.finish = self.codec.start(index, bucket.flat, shapes)
 
 
 def bucketed(model: nn.Module, bucket_bytes: int = BUCKET_BYTES) -> Iterator[list[nn.Parameter]]:
@@ -147,6 +149,11 @@ def bucketed(model: nn.Module, bucket_bytes: int = BUCKET_BYTES) -> Iterator[lis
             part, held, limit = [], 0, bucket_bytes
     if part:
         yield part
+
+
+def _room(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """Return room for the gradients in a row; it is kept, for fresh memory costs page faults."""
+    return parameters[0].detach().new_empty(sum(one.numel() for one in parameters))
 
 
 def _gradient(parameter: nn.Parameter) -> Tensor:

@@ -7,7 +7,7 @@ before they are narrowed, so that a sum never leaves fp16's range if no gradient
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 KINDS: Final = ("none", "fp16", "bf16", "powersgd")
-_WIRE: Final = {"fp16": torch.float16, "bf16": torch.bfloat16}
+WIRE: Final = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 Finish = Callable[[], Tensor]
 
@@ -51,7 +51,7 @@ class Narrow:
     def start(self, bucket: int, flat: Tensor, shapes: Sequence[torch.Size]) -> Finish:  # noqa: ARG002
         """Send the bucket in the wire's type."""
         mean = flat.div_(dist.get_world_size(self.group))
-        wire = mean.to(_WIRE[self.kind]) if self.kind in _WIRE else mean
+        wire = mean.to(WIRE[self.kind]) if self.kind in WIRE else mean
         self.sent.append(wire.nbytes)
         work = dist.all_reduce(wire, group=self.group, async_op=True)
 
@@ -124,10 +124,8 @@ class PowerSgd:
         for index, shape in enumerate(shapes):
             piece = flat[at : at + shape.numel()]
             at += shape.numel()
-            rows = shape[0] if len(shape) > 1 else 1
-            columns = shape.numel() // max(rows, 1)
-            rank = min(self.rank, rows, columns)
-            if len(shape) < 2 or rank * (rows + columns) >= rows * columns:
+            rows, columns, rank = _factors(shape, self.rank)
+            if not rank:
                 whole.append(piece)
                 continue
             key, matrix = (bucket, index), piece.view(rows, columns)
@@ -145,6 +143,25 @@ class PowerSgd:
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on from the factors and errors of :meth:`state`."""
         self._queries, self._errors = dict(state["queries"]), dict(state["errors"])
+
+
+def wire_bytes(kind: str, rank: int, shapes: Iterable[torch.Size]) -> int:
+    """Return how many bytes of the fp32 gradients of ``shapes`` go over the wire."""
+    if kind != "powersgd":
+        return sum(shape.numel() for shape in shapes) * WIRE.get(kind, torch.float32).itemsize
+    total = 0
+    for shape in shapes:
+        rows, columns, used = _factors(shape, rank)
+        total += used * (rows + columns) if used else shape.numel()
+    return total * torch.float32.itemsize
+
+
+def _factors(shape: torch.Size, rank: int) -> tuple[int, int, int]:
+    """Return rows, columns and rank of a gradient as a matrix; rank 0: it goes whole."""
+    rows = shape[0] if len(shape) > 1 else 1
+    columns = shape.numel() // max(rows, 1)
+    used = min(rank, rows, columns)
+    return rows, columns, used if len(shape) > 1 and used * (rows + columns) < rows * columns else 0
 
 
 def codec(kind: str, rank: int, group: dist.ProcessGroup | None) -> Narrow | PowerSgd:

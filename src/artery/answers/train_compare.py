@@ -1,0 +1,271 @@
+"""Real training, predicted beside measured: step, computing, communication, scaling.
+
+One calibration run says what this machine's operators and all-reduces cost; the prediction is
+made from that and the shapes of the model alone, before anything of the run is timed.
+
+torch is loaded by :func:`compare_training` and what it calls, not by importing this module.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from artery.core.term import Difference, Estimate, Measurement, Term, compare
+from artery.errors import InputError, Problem
+from artery.runner.extra import needed
+from artery.runner.measured import Run, Wanted
+
+if TYPE_CHECKING:
+    from artery.runner.machine import Machine, Step
+
+TOLERANCE: Final = 0.15
+"""Assumed half-width of the 80 % interval of a predicted time: the goal of one calibration."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """``ranks`` processes, each with the same batch: step in s, samples per s, and efficiency.
+
+    Efficiency is the step of one process over this one: 1 if more processes cost nothing.
+    """
+
+    ranks: int
+    step_s: float
+    samples_per_s: float
+    efficiency: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainComparison:
+    """What was predicted of a run, what was measured, and where they part.
+
+    ``loads``: the machine's load average after the calibration and after the measured run;
+    ``predicted_scaling`` from one process up, ``measured_scaling`` at the run's ranks, against
+    the same processes without exchange.
+    """
+
+    run: Run
+    ranks: int
+    cores: int
+    predicted: Estimate
+    measured: Measurement
+    differences: tuple[Difference, ...]
+    predicted_scaling: tuple[Scaling, ...]
+    measured_scaling: Scaling
+    bytes_sent: float
+    loads: tuple[float, float]
+    warnings: tuple[str, ...]
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """Predicted over measured, minus one, by the path of the term."""
+        return {
+            one.path: one.predicted / one.measured - 1 for one in self.differences if one.measured
+        }
+
+
+def calibrate_training(
+    ranks: Sequence[int] = (2,),
+    *,
+    compress: Sequence[str] = (),
+    progress: Progress | None = None,
+    timeout: float = 300.0,
+) -> Machine:
+    """Return what one calibration run says of this machine.
+
+    ``ranks``: the numbers of processes among which all-reduces are timed; others are drawn out.
+    ``compress``: narrow types (``fp16``, ``bf16``) whose all-reduces are timed as well.
+    """
+    _torch()
+    from artery.runner.machine import calibrated, cores, wanted
+    from artery.runner.probe import probe
+
+    _tell(progress, "calibrating: operators, all-reduces, one reference run")
+    groups = sorted({number for number in ranks if number > 1})
+    processes = max([1, *groups])
+    return calibrated(list(probe(wanted(groups, compress), processes, timeout=timeout)), cores())
+
+
+def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
+    """Return the predicted step of ``run`` on ``ranks`` processes; nothing of it is run."""
+    step = machine.step(run, ranks)
+    warnings = [
+        f"no {kind} was timed in the calibration; it is priced as its nearest kin"
+        for kind in step.borrowed
+    ]
+    if run.compress == "powersgd":
+        warnings.append("the products that PowerSGD itself computes are not in the prediction")
+    if run.batch % 16:
+        warnings.append("batches that 16 does not divide may take kernels that are far slower")
+    return Estimate(_predicted(run, step, machine, ranks), "calibrated closed form",
+                    tuple(warnings))  # fmt: skip
+
+
+def measure_training(
+    run: Run, ranks: int, *, blocks: int = 3, timeout: float = 300.0
+) -> tuple[Measurement, float]:
+    """Return the measured step of ``run`` on ``ranks`` processes, and the bytes sent per rank."""
+    _torch()
+    from artery.runner import machine
+    from artery.runner.probe import probe
+
+    found = list(probe(Wanted(runs=(run,), blocks=blocks), ranks, timeout=timeout))
+    runs = [one["runs"][0] for one in found]
+    parts = {name: machine.slowest(runs, name) for name in ("forward", "backward", "optimizer")}
+    exposed = machine.exposed(runs)
+    alone = machine.slowest(runs, "alone")
+    talked = machine.communication(runs) if ranks > 1 else 0.0
+    root = _tree(parts, (alone, exposed, talked))
+    traces = {
+        f"rank {one['rank']} {name}": f"{seconds:.6g} s"
+        for one in found
+        for name, seconds in one["runs"][0]["trace"].items()
+        if name != "steps"
+    }
+    conditions = {"ranks": str(ranks), "load": f"{found[0]['load']:.2f}",
+                  "cores": str(machine.cores()), **traces}  # fmt: skip
+    return Measurement(root, "measured here", conditions), float(runs[0]["bytes_sent"])
+
+
+def compare_training(
+    run: Run,
+    ranks: int = 2,
+    *,
+    machine: Machine | None = None,
+    scaling: Sequence[int] = (),
+    blocks: int = 3,
+    progress: Progress | None = None,
+) -> TrainComparison:
+    """Return the prediction of ``run`` on ``ranks`` processes beside its measurement.
+
+    ``machine`` is that of an earlier :func:`calibrate_training`; without it, one is made.
+    ``scaling``: further numbers of processes to predict.
+    """
+    _check(run, ranks)
+    if machine is None:
+        machine = calibrate_training((ranks,), compress=(run.compress,), progress=progress)
+    predicted = predict_training(run, ranks, machine)
+    _tell(progress, f"predicted {predicted.root.value * 1e3:.4g} ms per step; now measuring")
+    measured, sent = measure_training(run, ranks, blocks=blocks)
+    loads = machine.load, os.getloadavg()[0]
+    one = machine.step(run, 1).timeline.step_s
+    samples = run.batch * run.accumulate
+    points = sorted({1, ranks, *scaling})
+    steps = {number: machine.step(run, number).timeline.step_s for number in points}
+    whole = measured.root.value
+    alone = whole - measured.root.children[-1].value
+    return TrainComparison(
+        run,
+        ranks,
+        machine.cores,
+        predicted,
+        measured,
+        compare(predicted, measured),
+        tuple(
+            Scaling(number, step, number * samples / step, one / step)
+            for number, step in steps.items()
+        ),
+        Scaling(ranks, whole, ranks * samples / whole, alone / whole),
+        sent,
+        loads,
+        (*predicted.warnings, *_busy(loads, machine.cores, ranks)),
+    )
+
+
+def _busy(loads: tuple[float, float], cores: int, ranks: int) -> list[str]:
+    if max(loads) > ranks + cores / 2:
+        return [f"others computed as well: load average {max(loads):.1f} on {cores} cores"]
+    return []
+
+
+def _predicted(run: Run, step: Step, machine: Machine, ranks: int) -> Term:
+    line = step.timeline
+    parts = {
+        "forward": step.forward_s,
+        "backward": step.backward_s,
+        "optimizer": step.optimizer_s,
+    }
+    inputs: dict[str, float | int | str] = {
+        "batch": run.batch,
+        "ranks": ranks,
+        "cores": machine.cores,
+        "flop": step.flops,
+        "operators": step.operators,
+        "bytes_on_the_wire": sum(step.sizes),
+        "share_compute": machine.share.compute,
+        "share_communicate": machine.share.communicate,
+        "stretch": machine.stretch,
+    }
+    buckets = tuple(
+        _term(f"bucket_{number}", seconds, inputs={"bytes": size})
+        for number, (seconds, size) in enumerate(zip(step.wires, step.sizes, strict=True))
+    )
+    times = line.compute_s, line.exposed_s, line.communication_s
+    return _tree(parts, times, inputs, buckets)
+
+
+def _tree(
+    parts: Mapping[str, float],
+    times: tuple[float, float, float],
+    inputs: Mapping[str, float | int | str] | None = None,
+    buckets: tuple[Term, ...] = (),
+) -> Term:
+    """Return step = compute + exposed communication, the same tree for both sides.
+
+    ``times``: computing alone, exposed communication, communication, in s.
+    """
+    alone, exposed, communication = times
+    compute = Term(
+        "compute", "s", alone, *_ends(alone), "none",
+        "sum over operators of host + fixed + FLOP / rate + bytes / bandwidth",
+        source="operators timed one by one in the calibration",
+        children=tuple(_term(name, seconds) for name, seconds in parts.items()),
+    )  # fmt: skip
+    wire = _term("communication", communication, "time with an all-reduce under way", buckets)
+    hidden = Term(
+        "exposed_communication", "s", exposed, *_ends(exposed), "none",
+        "step with exchange - step without", children=(wire,),
+    )  # fmt: skip
+    whole = alone + exposed
+    return Term("step", "s", whole, *_ends(whole), "sum", "compute + exposed_communication",
+                inputs or {}, children=(compute, hidden))  # fmt: skip
+
+
+def _term(
+    name: str,
+    seconds: float,
+    formula: str = "",
+    children: tuple[Term, ...] = (),
+    inputs: Mapping[str, float | int | str] | None = None,
+) -> Term:
+    return Term(name, "s", seconds, *_ends(seconds), "none", formula, inputs or {},
+                children=children)  # fmt: skip
+
+
+def _ends(seconds: float) -> tuple[float, float]:
+    return seconds * (1 - TOLERANCE), seconds * (1 + TOLERANCE)
+
+
+def _check(run: Run, ranks: int) -> None:
+    for field, value, most in (
+        ("ranks", ranks, 64),
+        ("batch", run.batch, 65536),
+        ("accumulate", run.accumulate, 1024),
+    ):
+        if not 1 <= value <= most:
+            rule, fix = f"from 1 to {most:,}", "choose a number in between"
+            raise InputError(Problem(field=field, found=str(value), rule=rule, fix=fix))
+
+
+def _torch() -> Any:  # noqa: ANN401 - a module
+    return needed("torch", "torch", "real processes that train")
+
+
+def _tell(progress: Progress | None, text: str) -> None:
+    if progress is not None:
+        progress(text)

@@ -1,0 +1,103 @@
+"""What operators cost on one machine: fitted to operators that were timed, then used on others.
+
+Per kind of operator, seconds = fixed + FLOP / rate + bytes / bandwidth, each constant at least
+zero, by least squares. A kind that was never timed borrows: attention from products, all else from
+``other``; that is said in ``borrowed``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.runner.operators import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of one operator: ``fixed_s`` + FLOP·``s_per_flop`` + bytes·``s_per_byte``."""
+
+    fixed_s: float
+    s_per_flop: float
+    s_per_byte: float
+    operators: int
+    error: float
+    """Mean absolute error of the fit over the mean time."""
+
+    def of(self, operator: Operator) -> float:
+        """Return the seconds of ``operator``."""
+        return self.fixed_s + self.s_per_flop * operator.flops + self.s_per_byte * operator.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The costs of a machine by kind; ``host_s`` is Python's share per operator, beside them."""
+
+    kinds: Mapping[str, Cost]
+    host_s: float
+
+    def seconds(self, operators: Iterable[Operator]) -> NDArray[np.float64]:
+        """Return the time of each operator, what the host adds included."""
+        return np.array([self.host_s + self._of(one.kind).of(one) for one in operators])
+
+    def borrowed(self, operators: Iterable[Operator]) -> tuple[str, ...]:
+        """Return the kinds among ``operators`` that were never timed."""
+        return tuple(sorted({one.kind for one in operators} - set(self.kinds)))
+
+    def _of(self, kind: str) -> Cost:
+        known = self.kinds
+        if kind in known:
+            return known[kind]
+        if kind in ("product", "attention", "convolution", "convolution_backward"):
+            near = [one for one in ("product", "convolution") if one in known]
+            if near:
+                return known[near[0]]
+        return known["other"]
+
+
+def fit(operators: Sequence[Operator], first: int, step_s: float) -> Costs:
+    """Return the costs that explain timed ``operators``.
+
+    The ``first`` of them are one step, which took ``step_s`` of processor time in all: what the
+    operators do not explain is the host's, shared out equally.
+    """
+    grouped: dict[str, list[Operator]] = defaultdict(list)
+    for one in operators:
+        grouped[one.kind].append(one)
+    kinds = {kind: _fitted(some) for kind, some in grouped.items()}
+    timed = sum(one.seconds for one in operators[:first])
+    return Costs(kinds, max(0.0, step_s - timed) / max(first, 1))
+
+
+def _fitted(operators: Sequence[Operator]) -> Cost:
+    rows = np.array([(1.0, one.flops, one.bytes) for one in operators])
+    seconds = np.array([one.seconds for one in operators])
+    fixed, per_flop, per_byte = nonnegative(rows, seconds)
+    mean = float(seconds.mean())
+    error = float(np.abs(rows @ [fixed, per_flop, per_byte] - seconds).mean())
+    return Cost(fixed, per_flop, per_byte, len(operators), error / mean if mean else 0.0)
+
+
+def nonnegative(rows: NDArray[np.float64], wanted: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return the x >= 0 that makes |rows·x - wanted| least: the best of all sets of columns.
+
+    >>> nonnegative(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0]))
+    (1.0, 2.0)
+    """
+    columns = rows.shape[1]
+    scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
+    best, least = np.zeros(columns), float(wanted @ wanted)
+    for size in range(1, columns + 1):
+        for chosen in combinations(range(columns), size):
+            part = rows[:, chosen] / scale[list(chosen)]
+            found, *_ = np.linalg.lstsq(part, wanted, rcond=None)
+            off = part @ found - wanted
+            if (found >= 0).all() and off @ off < least * (1 - 1e-12):
+                best, least = np.zeros(columns), float(off @ off)
+                best[list(chosen)] = found / scale[list(chosen)]
+    return tuple(float(one) for one in best)
