@@ -61,3 +61,39 @@ def _understood(text: Text) -> tuple[dict[str, Device], list[Cable], list[int]]:
 def ibsim_reading(text: Text) -> Reading:
     """Return the reading of a net file, as one of ``ibnetdiscover``."""
     return fabric_reading(read_cabling(text), runs(_understood(text)[2], "no block and no port"))
+
+
+def as_ibsim(cabling: Cabling) -> str:
+    """Return a cabling as a net file; a host with several cards is several channel adapters.
+
+    Ports of a device are numbered in the order of its cables, from 1.
+    """
+    kinds = {device.identity: device.kind for device in cabling.devices}
+    cards: dict[str, set[str]] = {}
+    for cable in cabling.cables:
+        for end in (cable.one, cable.other):
+            cards.setdefault(end.device, set()).add(end.card)
+    ports: dict[str, list[tuple[str, int]]] = {}
+    is_switch: dict[str, bool] = {}
+    for cable in cabling.cables:
+        names = []
+        for end in (cable.one, cable.other):
+            name = adapter(end, len(cards[end.device]))
+            is_switch[name] = kinds[end.device] == "switch"
+            names.append(name)
+        places = [len(ports.setdefault(name, [])) + 1 for name in names]
+        if names[0] == names[1]:
+            places[1] += 1
+        ports[names[0]].append((names[1], places[1]))
+        ports[names[1]].append((names[0], places[0]))
+    blocks = []
+    for name, peers in sorted(ports.items(), key=lambda item: not is_switch[item[0]]):
+        head = f'{"Switch" if is_switch[name] else "Hca"} {len(peers)} "{name}"'
+        lines = [f'[{number}] "{peer}"[{port}]' for number, (peer, port) in enumerate(peers, 1)]
+        blocks.append("\n".join([head, *lines]) + "\n")
+    return "\n".join(blocks)
+
+
+def adapter(end: End, cards: int) -> str:
+    """Return what a device is called there: a host of several ``cards`` with that of the end."""
+    return f"{end.device}-{end.card}" if cards > 1 else end.device

@@ -34,7 +34,7 @@ def shaped(system: System, rate: float, engine: Engine, conditions: Conditions) 
         many = f"{len(cabling.devices):,} hosts and switches, {len(cabling.cables):,} cables"
         raise TooLargeError(f"{many}; a lab has at most {MOST_DEVICES} and {MOST_WIRES:,}")
     scale = rate / max(cable.rate or 0.0 for cable in cabling.cables)
-    wires = _wires(cabling, scale, _aliases(system, cabling))
+    wires = wires_of(system, cabling, scale)
     leaf = {wire.lower.device: wire.upper.device for wire in reversed(wires)}
     cards: defaultdict[str, dict[str, Card]] = defaultdict(dict)
     for wire in wires:
@@ -53,8 +53,9 @@ def shaped(system: System, rate: float, engine: Engine, conditions: Conditions) 
     )
 
 
-def _wires(cabling: Cabling, scale: float, aliases: dict[str, str]) -> tuple[Wire, ...]:
-    """Return the wires; a card's first port is ``eth0``, its second ``eth0p2``."""
+def wires_of(system: System, cabling: Cabling, scale: float) -> tuple[Wire, ...]:
+    """Return the cables of a system as wires: a card's ports are ``eth0`` and ``eth0p2``."""
+    aliases = _aliases(system, cabling)
     kinds = {device.identity: device.kind for device in cabling.devices}
     addresses = _Addresses()
     used: Counter[str] = Counter()
