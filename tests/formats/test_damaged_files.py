@@ -18,7 +18,8 @@ from tests.formats.readings import FIXTURES
 NAMES = (
     "ibnetdiscover", "iblinkinfo", "ibstat", "lldp", "cable-plan", "slurm-topology",
     "slurm-sinfo", "slurm-scontrol", "slurm-sacct", "k8s-node", "k8s-topology", "torchrun",
-    "jobtrace-openb", "jobtrace-helios", "jobtrace-acme", "jobtrace-philly", "astra-sim", "simai",
+    "jobtrace-openb", "jobtrace-helios", "jobtrace-acme", "jobtrace-philly", "jobtrace-artery",
+    "jobtrace-aws-spot", "astra-sim", "simai",
     "megatron-args", "megatron-log", "torchtitan-config", "deepspeed-config", "facts", "hf-config",
 )  # fmt: skip
 FILES = sorted(path for name in NAMES for path in (FIXTURES / name).iterdir())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any, Final
 
@@ -18,7 +18,11 @@ MOST_LISTED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """One job: times in seconds since the epoch, or since the trace's own beginning."""
+    """One job: times in seconds since the epoch, or since the trace's own beginning.
+
+    ``duration_s`` is how long it ran where start and end are not known; ``limit_s`` what its user
+    asked for. ``told`` is what else a list says of it, by the names of its columns.
+    """
 
     id: str
     submit_s: float | None
@@ -29,10 +33,15 @@ class JobRow:
     state: str | None
     user: str | None = None
     gpu_type: str | None = None
+    duration_s: float | None = None
+    limit_s: float | None = None
+    told: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def run_s(self) -> float | None:
         """How long it ran."""
+        if self.duration_s is not None:
+            return self.duration_s
         if self.start_s is None or self.end_s is None or self.end_s < self.start_s:
             return None
         return self.end_s - self.start_s

@@ -2,8 +2,8 @@
 
 openb: Weng et al., "Beware of Fragmentation" (ATC 2023), clusterdata cluster-trace-gpu-v2023.
 Helios: Hu et al., SC 2021. Acme: Hu et al., NSDI 2024. Philly: Jeon et al., ATC 2019
-(``cluster_job_log``, JSON). Only openb's node list was at hand as a file; the other readers follow
-the traces' own descriptions.
+(``cluster_job_log``, JSON, or the table that Sia's artefact made of it). openb's files and that
+table were at hand; the other readers follow the traces' own descriptions.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def _jobs(text: Text, name: str, job: Callable[[Row], JobRow]) -> Reading:
 
 def _reading(name: str, jobs: list[JobRow], ignored: Any = ()) -> Reading:  # noqa: ANN401
     fields = {"table": "jobs", **job_fields(jobs)}
-    return Reading(name, "jobs", tuple(job_summary(fields)), fields, tuple(_doubts(jobs)), ignored)
+    summary = tuple(job_summary(fields))
+    return Reading(
+        name, "jobs", summary, fields, tuple(_doubts(jobs)), ignored, jobs=tuple(jobs)
+    )  # fmt: skip
 
 
 def _doubts(jobs: list[JobRow]) -> Iterator[str]:
@@ -125,10 +128,26 @@ def _doubts(jobs: list[JobRow]) -> Iterator[str]:
 
 
 def _philly(text: Text) -> Reading:
+    if _is_table(text):
+        return _jobs(text, "jobtrace-philly", _table_job)
     jobs = [_philly_job(one) for one in tables(json_of(text)) if "attempts" in one]
     if not jobs:
         raise _no_rows(text)
     return _reading("jobtrace-philly", jobs)
+
+
+def _is_table(text: Text) -> bool:
+    """Whether it is the table of Sia's artefact (SOSP 2023), one row a job that ran."""
+    return has_columns(text, "timestamp", "duration", "num_gpus", "gpu_time")
+
+
+def _table_job(row: Row) -> JobRow:
+    """A row of that table: submission and run time; when it started is not said."""
+    return JobRow(
+        row.get("name", ""), seconds(row.get("timestamp")), None, None,
+        number(row.get("num_gpus")), None, None, row.get("cluster") or None,
+        duration_s=number(row.get("duration")),
+    )  # fmt: skip
 
 
 def _philly_job(one: Mapping[str, Any]) -> JobRow:
@@ -162,7 +181,7 @@ def _is_helios(text: Text) -> float:
 
 
 def _is_philly(text: Text) -> float:
-    return 0.9 if len(set(_PHILLY.findall(text.head))) >= 4 else 0.0
+    return 0.9 if _is_table(text) or len(set(_PHILLY.findall(text.head))) >= 4 else 0.0
 
 
 def _helios_jobs(text: Text) -> Reading:
@@ -177,5 +196,5 @@ FORMATS: Final = (
     Format("jobtrace-openb", "jobs", _is_openb, _openb),
     Format("jobtrace-helios", "jobs", _is_helios, _helios_jobs, tested=False, notes=(_UNTESTED,)),
     Format("jobtrace-acme", "jobs", _is_acme, _acme_jobs, tested=False, notes=(_UNTESTED,)),
-    Format("jobtrace-philly", "jobs", _is_philly, _philly, tested=False, notes=(_UNTESTED,)),
+    Format("jobtrace-philly", "jobs", _is_philly, _philly),
 )

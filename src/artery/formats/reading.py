@@ -11,6 +11,7 @@ from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.core.term import Measurement
 from artery.core.workload import Workload
+from artery.formats.job_rows import JobRow
 from artery.formats.text import Text
 
 Kind = Literal["system", "measurement", "workload", "trace", "log", "jobs", "state"]
@@ -49,6 +50,7 @@ class Reading:
     A file that describes a run gives its ``workload``, if it says enough of the model, and in
     ``given`` what it says of the plan, by the names of :class:`artery.core.plan.Plan`; what is
     not in there, the file does not say. ``spans`` say when a run did what, if the file tells times.
+    ``jobs`` are all jobs of a list or a trace of jobs.
     """
 
     format: str
@@ -64,6 +66,7 @@ class Reading:
     workload: Workload | None = None
     given: Mapping[str, Any] = field(default_factory=dict)
     spans: tuple[Span, ...] = ()
+    jobs: tuple[JobRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

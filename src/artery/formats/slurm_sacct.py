@@ -10,6 +10,7 @@ from typing import Any, Final
 from artery.cloud.accounting import Activity, Span
 from artery.errors import InputError, Problem
 from artery.formats.hostlist import expand
+from artery.formats.job_rows import JobRow, seconds
 from artery.formats.numerals import whole
 from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
@@ -90,7 +91,17 @@ def _read(text: Text) -> Reading:
         tuple(_warnings(jobs, fields)),
         ignored,
         spans=tuple(_spans_of(jobs)),
+        jobs=tuple(_listed(job, row) for job, (_, row) in zip(jobs, allocations, strict=True)),
     )
+
+
+def _listed(job: dict[str, Any], row: Row) -> JobRow:
+    """The same job for whoever plays it again; a requeued one stands there once a run."""
+    return JobRow(
+        str(job["id"]), seconds(job["submit"]), seconds(job["start"]), seconds(job["end"]),
+        job["gpus"], job["nodes"], job["state"], row.get("user") or row.get("account") or None,
+        job["gpu_type"], job["elapsed_s"], duration(row.get("timelimit", "")),
+    )  # fmt: skip
 
 
 def _job(row: Row, path: str, number: int) -> dict[str, Any]:
@@ -102,7 +113,7 @@ def _job(row: Row, path: str, number: int) -> dict[str, Any]:
     tres = row.get("alloctres") or row.get("allocgres") or row.get("reqtres", "")
     count, kind = gpus(tres)
     code = exit_code(row.get("exitcode", ""))
-    seconds = duration(row.get("elapsed", ""))
+    elapsed = duration(row.get("elapsed", ""))
     said = any(name in row for name in ("alloctres", "allocgres", "reqtres"))
     nodes = whole(row.get("nnodes") or row.get("allocnodes"))
     return {
@@ -110,13 +121,13 @@ def _job(row: Row, path: str, number: int) -> dict[str, Any]:
         "name": row.get("jobname"),
         "partition": row.get("partition") or None,
         "state": row.get("state", "").partition(" ")[0] or None,
-        "elapsed_s": seconds,
+        "elapsed_s": elapsed,
         "nodes": nodes if nodes is not None else len(hosts) or None,
         "hosts": hosts,
         "cpus": whole(row.get("alloccpus") or row.get("ncpus")),
         "gpus": count if said else None,
         "gpu_type": kind,
-        "gpu_s": count * seconds if said and seconds is not None else None,
+        "gpu_s": count * elapsed if said and elapsed is not None else None,
         "exit_code": code[0] if code else None,
         "signal": code[1] if code else None,
         "max_memory_bytes": memory(row.get("maxrss", "")),

@@ -29,13 +29,13 @@ def mixed(count: int, seed: int, gap: float = 60.0) -> list[FleetJob]:
         now += draw.expovariate(1.0 / gap)
         chips = draw.choice([1, 1, 2, 4, 8, 8, 16, 24, 64])
         time = draw.lognormvariate(6.0, 1.2)
-        sizes = (chips,)
+        sizes: tuple[int, ...] = (chips,)
         if chips >= 4 and draw.random() < 0.7:
             sizes = tuple(sorted({max(chips // 4, 1), chips // 2, chips, chips * 2} - {6, 12}))
         jobs.append(
             FleetJob(
-                str(number), now, time, chips, time * (1 + 4 * draw.random()), draw.choice([0, 0, 1]),
-                f"t{number % 4}", sizes,
+                str(number), now, time, chips, time * (1 + 4 * draw.random()),
+                draw.choice([0, 0, 1]), f"t{number % 4}", sizes,
             )
         )  # fmt: skip
     return jobs

@@ -18,9 +18,7 @@ HOUR = {"costs": lambda _, __: costs(60.0, 100.0, resize=20.0), "repair": 3600.0
 """A restart takes 60 s, 100 s of work lie between checkpoints that cost nothing."""
 
 
-def struck(
-    one: Setting, jobs: list[FleetJob], *hits: tuple[float, int, Severity]
-) -> Watched:
+def struck(one: Setting, jobs: list[FleetJob], *hits: tuple[float, int, Severity]) -> Watched:
     """A run in which nodes are hit at given times (s)."""
     watched = Watched(one, jobs)
     for when, node, severity in hits:

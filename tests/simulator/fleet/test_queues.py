@@ -60,10 +60,9 @@ def test_waiting_is_that_of_m_d_1() -> None:
 
 
 def test_chips_of_one_node_are_servers_too() -> None:
-    one = outcome(Watched(setting(1, 8, "fifo"), poisson(9000, 0.8, 8, 3, fixed=False)).play().fleet)
-    other = outcome(
-        Watched(setting(8, 1, "fifo"), poisson(9000, 0.8, 8, 3, fixed=False)).play().fleet
-    )
+    jobs = poisson(9000, 0.8, 8, 3, fixed=False)
+    one = outcome(Watched(setting(1, 8, "fifo"), jobs).play().fleet)
+    other = outcome(Watched(setting(8, 1, "fifo"), jobs).play().fleet)
     assert one.mean_queue == other.mean_queue
 
 
@@ -97,14 +96,16 @@ def test_backfill_fills_the_gap_and_keeps_the_promise() -> None:
         job("d", 2, 110, 8),
         job("c", 3, 90, 8),
     ]
-    started = dict((who, when) for when, who in Watched(setting(4, 8, "backfill"), jobs).play().of("started"))  # noqa: C402, E501
+    watched = Watched(setting(4, 8, "backfill"), jobs).play()
+    started = {who: when for when, who in watched.of("started")}
     assert started == {"a": 0, "c": 3, "b": 100, "d": 150}
 
 
 def test_what_is_left_beside_the_head_may_run_longer() -> None:
     """a holds three of four nodes until 100, b needs two: one node is extra, d may keep it."""
     jobs = [job("a", 0, 100, 24), job("b", 1, 50, 16), job("d", 2, 500, 8)]
-    started = dict(map(reversed, Watched(setting(4, 8, "backfill"), jobs).play().of("started")))  # type: ignore[arg-type]
+    watched = Watched(setting(4, 8, "backfill"), jobs).play()
+    started = {who: when for when, who in watched.of("started")}
     assert started == {"a": 0, "d": 2, "b": 100}
 
 

@@ -51,7 +51,7 @@ def test_a_full_cluster_shrinks_one_step_for_who_waits() -> None:
     watched = Watched(setting(4, 8, "elastic", **ELASTIC), jobs).play()
     started = {who: when for when, who in watched.of("started")}
     assert started["b"] == 1000
-    assert [when for when, who in watched.of("resized") if who == "a"][0] == 1000
+    assert next(when for when, who in watched.of("resized") if who == "a") == 1000
     # One node is left beside b; c needs two, and a gives again at the first tick after its hold.
     assert started["c"] == 1800
 
