@@ -1,14 +1,14 @@
-/* Events in the order of time, for very many: those that are near in a heap, the others unsorted in
-   buckets of equal width (the idea of R. Brown's calendar queue, CACM 31, 1988). When the heap has
-   run empty the next bucket is poured into it; after the last bucket what lies beyond is spread
-   over the buckets anew. */
+/* Events in the order of time, for very many: those of the present bucket sorted, what comes to it
+   later in a heap, the others unsorted in buckets of equal width (the idea of R. Brown's calendar
+   queue, CACM 31, 1988). When both have run empty the next bucket is sorted; after the last bucket
+   what lies beyond is spread over the buckets anew. */
 
 #ifndef ARTERY_CALENDAR_H
 #define ARTERY_CALENDAR_H
 
-#include "work.h"
+#include "sorted.h"
 
-enum { BUCKETS = 512, CHUNK = 63, FEW = 512 };
+enum { BUCKETS = 512, CHUNK = 63, FEW = 512, AHEAD = 12 };
 
 struct chunk {
     int32_t next, count;
@@ -16,14 +16,17 @@ struct chunk {
 };
 
 struct calendar {
-    struct heap near;      /* all that come before `end` */
+    struct heap near;      /* came late to the present, before `end` */
+    struct sorter present; /* of which those from `at` to `sorted` - 1 are left */
+    int64_t at, sorted;
     int64_t base, end;     /* bucket i holds what comes from base + (i << shift) on */
-    int shift, next;       /* the first bucket that is not yet poured */
+    int shift, next;       /* the first bucket that is not yet present */
     int32_t far[BUCKETS + 1]; /* chains of chunks, -1: empty; the last: beyond the buckets */
     struct chunk *chunks;
     int32_t count, room, unused;
     const char *needed; /* what an event will need, `stride` bytes for each link */
     size_t stride;
+    const int32_t *path; /* and the hop after that where it is */
 };
 
 static inline void calendar_start(struct calendar *c)
@@ -37,6 +40,7 @@ static inline void calendar_start(struct calendar *c)
 static inline void calendar_free(struct calendar *c)
 {
     free(c->near.item);
+    sorter_free(&c->present);
     free(c->chunks);
 }
 
@@ -76,10 +80,23 @@ static inline int calendar_push(struct calendar *c, const struct event *e)
     return 1;
 }
 
-/* Pour a chain of chunks into the heap or the buckets that its events belong to. */
+/* Return the chain the other way round: the chunk that was filled first is first. */
+static inline int32_t chain_turn(struct calendar *c, int32_t chain)
+{
+    int32_t turned = -1;
+    while (chain >= 0) {
+        const int32_t next = c->chunks[chain].next;
+        c->chunks[chain].next = turned;
+        turned = chain;
+        chain = next;
+    }
+    return turned;
+}
+
+/* Push the events of a chain of chunks again, each where it belongs now. */
 static inline int calendar_pour(struct calendar *c, int32_t chain)
 {
-    while (chain >= 0) {
+    for (chain = chain_turn(c, chain); chain >= 0;) {
         const int32_t next = c->chunks[chain].next, count = c->chunks[chain].count;
         for (int32_t i = 0; i < count; i++) {
             const struct event e = c->chunks[chain].item[i];
@@ -91,6 +108,48 @@ static inline int calendar_pour(struct calendar *c, int32_t chain)
         c->unused = chain;
         chain = next;
     }
+    return 1;
+}
+
+/* Sort the events of a chain, all between `start` and `start` + 2^shift. */
+static inline int calendar_sort(struct calendar *c, int32_t chain, int64_t start)
+{
+    int64_t count = 0;
+    for (int32_t k = chain; k >= 0; k = c->chunks[k].next)
+        count += c->chunks[k].count;
+    if (!sorter_room(&c->present, count))
+        return 0;
+    int bits = 0;
+    while (bits < c->shift && (INT64_C(2) << bits) <= count)
+        bits++;
+    const int drop = c->shift - bits;
+    const int64_t places = INT64_C(1) << bits;
+    struct sorter *s = &c->present;
+    memset(s->place, 0, (size_t)(places + 1) * sizeof *s->place);
+    chain = chain_turn(c, chain);
+    for (int32_t k = chain; k >= 0; k = c->chunks[k].next)
+        for (int32_t i = 0; i < c->chunks[k].count; i++)
+            s->place[((c->chunks[k].item[i].time - start) >> drop) + 1]++;
+    for (int64_t i = 0; i < places; i++)
+        s->place[i + 1] += s->place[i];
+    while (chain >= 0) {
+        struct chunk *now = &c->chunks[chain];
+        const int32_t next = now->next;
+        for (int32_t i = 0; i < now->count; i++)
+            s->item[s->place[(now->item[i].time - start) >> drop]++] = now->item[i];
+        now->next = c->unused;
+        c->unused = chain;
+        chain = next;
+    }
+    for (int64_t i = 0, first = 0; i < places; first = s->place[i++]) {
+        const int64_t many = s->place[i] - first;
+        if (many > SHORT)
+            sort_long(s->item + first, many, s->spare);
+        else if (many > 1)
+            sort_short(s->item + first, many);
+    }
+    c->at = 0;
+    c->sorted = count;
     return 1;
 }
 
@@ -117,11 +176,11 @@ static inline int calendar_turn(struct calendar *c)
     return calendar_pour(c, chain);
 }
 
-/* See to it that the first event of all, if there is one, is the first of the heap; return 0 where
-   there is no memory. */
+/* See to it that the first event of all, if there is one, is present; return 0 where there is no
+   memory. */
 static inline int calendar_ready(struct calendar *c)
 {
-    while (!c->near.count) {
+    while (!c->near.count && c->at == c->sorted) {
         if (c->next == BUCKETS) {
             if (c->far[BUCKETS] < 0)
                 return 1;
@@ -132,10 +191,34 @@ static inline int calendar_ready(struct calendar *c)
         const int32_t chain = c->far[c->next];
         c->far[c->next++] = -1;
         c->end = c->base + ((int64_t)c->next << c->shift);
-        if (!calendar_pour(c, chain))
+        if (chain >= 0 && !calendar_sort(c, chain, c->end - (INT64_C(1) << c->shift)))
             return 0;
     }
     return 1;
+}
+
+/* The first event of all, NULL where none is left; `sorted` says where it is. */
+static inline const struct event *calendar_first(struct calendar *c, int *sorted)
+{
+    const struct event *heap = c->near.count ? c->near.item : NULL;
+    const struct event *here = c->at < c->sorted ? c->present.item + c->at : NULL;
+    *sorted = here && (!heap || before(here, heap));
+    if (!*sorted)
+        return heap;
+    if (c->at + AHEAD < c->sorted) {
+        FETCH(c->needed + (size_t)here[AHEAD].here * c->stride);
+        FETCH(c->path + here[AHEAD].at + 1);
+    }
+    return here;
+}
+
+/* Remove it. */
+static inline void calendar_drop(struct calendar *c, int sorted)
+{
+    if (sorted)
+        c->at++;
+    else
+        heap_pop(&c->near);
 }
 
 #endif

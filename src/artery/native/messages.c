@@ -204,15 +204,17 @@ static void complete(struct run *r, const struct event *e)
 
 static void play(struct run *r)
 {
-    struct heap *near = &r->calendar.near;
+    struct calendar *c = &r->calendar;
     for (;;) {
-        r->failed |= !calendar_ready(&r->calendar);
-        if (!near->count || r->failed)
+        int sorted;
+        r->failed |= !calendar_ready(c);
+        const struct event *first = calendar_first(c, &sorted);
+        if (!first || r->failed)
             return;
-        struct event e = near->item[0];
+        struct event e = *first;
         const int leaves = e.hop == 0;
         if (leaves && r->w->fails && !choose(r->w, &e)) {
-            heap_pop(near);
+            calendar_drop(c, sorted);
             continue;
         }
         int64_t sent = e.time;
@@ -220,11 +222,11 @@ static void play(struct run *r)
             sent = serve(r, &e);
             r->w->events++;
         }
-        if (e.left && e.time < r->calendar.end) {
-            heap_sink(near, 0, &e);
+        if (!sorted && e.left && e.time < c->end) {
+            heap_sink(&c->near, 0, &e);
         } else {
-            heap_pop(near);
-            r->failed |= e.left && !calendar_push(&r->calendar, &e);
+            calendar_drop(c, sorted);
+            r->failed |= e.left && !calendar_push(c, &e);
         }
         const int64_t t = e.order >> 32;
         if (leaves && segments(r, t) > 1)
@@ -268,6 +270,7 @@ static int prepare(struct run *r)
         return 0;
     r->calendar.needed = (const char *)r->links;
     r->calendar.stride = sizeof *r->links;
+    r->calendar.path = w->link;
     for (int64_t i = 0; i < w->links; i++) {
         const struct state l = {0, 0, 0, kind_of(r, w->rate[i], w->latency[i]), 0};
         r->links[i] = l;
