@@ -30,6 +30,8 @@ def facts_of(reading: Reading) -> dict[str, Fact]:
 
 def curves_of(reading: Reading, source: str) -> tuple[Curve, ...]:
     """Return the measured curves of ``reading``, sizes rising; none if it measured nothing."""
+    if reading.format == "artery-bench" and "tables" in reading.fields:
+        return tuple(_table_curves(reading.fields, source))
     if reading.format == "nccl-tests":
         if "tables" not in reading.fields:
             return tuple(_script_curves(reading.fields, source))
@@ -224,6 +226,7 @@ def _told(fields: Fields) -> Named:
 
 _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
     "nccl-tests": _nccl_tests,
+    "artery-bench": _nccl_tests,
     "nccl-debug": _nccl_debug,
     "nvidia-smi-topo": _topology,
     "rocm-smi-topo": _topology,

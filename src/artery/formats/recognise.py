@@ -16,6 +16,7 @@ from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
 
 MODULES: Final[tuple[str, ...]] = (
+    "artery_bench",
     "artery_phases",
     "astra_sim",
     "cable_plan",

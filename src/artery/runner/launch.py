@@ -44,6 +44,9 @@ _LOOK: Final = 0.02
 _GRACE: Final = 3.0
 """Seconds between SIGTERM and SIGKILL (assumed)."""
 
+_MOMENT: Final = 0.2
+"""Seconds in which the processes that failed together have all been seen to (assumed)."""
+
 _TAIL: Final = 12
 """Lines of a failed process that are shown (assumed)."""
 
@@ -224,9 +227,8 @@ def _attend(
     while True:
         codes = [process.poll() for process in processes]
         rest = _hear(rest + lines.read(), heard)
-        for number, code in enumerate(codes):
-            if code:
-                raise RunError(_failed(number, code, folder))
+        if any(codes):
+            raise RunError(_first_failed(processes, folder))
         if all(code == 0 for code in codes):
             return
         if time.monotonic() > end:
@@ -247,12 +249,25 @@ def _hear(text: bytes, heard: Callable[[str], None] | None) -> bytes:
     return rest
 
 
-def _failed(number: int, code: int, folder: Path) -> str:
-    """Return how a process ended, with its last words."""
+def _first_failed(processes: list[subprocess.Popen[bytes]], folder: Path) -> str:
+    """Return how the process that failed first ended, with its last words.
+
+    Its peers complain of a lost connection soon after, perhaps before anybody looked: a moment
+    is given to those whose fault it may be, and who does not speak of a connection is taken.
+    """
+    time.sleep(_MOMENT)
+    codes = {number: code for number, one in enumerate(processes) if (code := one.poll())}
+    number = min(codes, key=lambda one: (codes[one] > 0, _lost_a_peer(folder, one), one))
+    code = codes[number]
     how = f"ended with exit code {code}"
     if code < 0:
         how = f"was killed by signal {-code} ({signal.strsignal(-code)})"
     return f"process {number} {how}{_last_words(folder, number)}"
+
+
+def _lost_a_peer(folder: Path, number: int) -> bool:
+    text = _last_words(folder, number)
+    return any(words in text for words in ("closed by peer", "reset by peer", "Connection refused"))
 
 
 def _last_words(folder: Path, number: int) -> str:

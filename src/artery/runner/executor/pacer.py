@@ -25,9 +25,12 @@ from artery.errors import InputError, Problem
 
 PICOSECONDS = 1e-12
 
-BEHIND = 0.05
-"""Seconds. Assumed: a sender that wakes up later than this has stopped sending; one that is less
-late has only been kept waiting by the operating system and may catch up."""
+BEHIND = 0.25
+"""Seconds. Assumed: a rank that is later than this behind its links is slow itself, which must
+show; one that is less late has only been kept waiting by the operating system and may catch up."""
+
+STEPS = 8
+"""Steps of which arrivals are kept. Assumed: no rank is so many steps ahead of another."""
 
 
 @dataclass(slots=True)
@@ -41,6 +44,7 @@ class Pacer:
     system: System
     chips: tuple[int, ...]
     free: NDArray[np.float64]
+    _arrivals: NDArray[np.float64]
     _links: Network
     _handle: int
     _routing: str
@@ -69,27 +73,38 @@ class Pacer:
                 fix = f"take a system of at least {max(chips) + 1} chips"
                 raise InputError(Problem(found=f"chip {chip}", rule=rule, fix=fix, field="chips"))
         links = network(system)
-        size = max(8 * len(links.rate), 8)
+        ranks, count = len(chips), len(links.rate)
+        size = 8 * (count + ranks * ranks * STEPS)
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         os.ftruncate(handle, size)  # zeros: free since long ago; the same by whoever comes first
-        free = np.frombuffer(mmap.mmap(handle, size), np.float64)
-        return cls(system, tuple(chips), free, links, handle, routing, seed)
+        shared = np.frombuffer(mmap.mmap(handle, size), np.float64)
+        free, arrivals = shared[:count], shared[count:].reshape(ranks, ranks, STEPS)
+        return cls(system, tuple(chips), free, arrivals, links, handle, routing, seed)
 
-    def reserve(self, source: int, target: int, size: int, ready: float) -> tuple[float, float]:
-        """Return when ``size`` bytes from rank to rank have left, and when they have arrived.
+    def reserve(
+        self, source: int, target: int, size: int, ready: float, step: int = 0
+    ) -> tuple[float, float]:
+        """Return when ``size`` bytes from rank to rank have left, and when they arrive.
 
-        ``ready`` is when the first of them may leave: now (``time.monotonic()``), or when the
-        piece before has left. Links serve pieces in the order in which they are reserved.
+        ``ready`` is when the first of them may leave: now (``time.monotonic()``), or when what had
+        to come before has left or arrived. Links serve pieces in the order in which they are
+        reserved. ``step`` is for :meth:`arrived`.
         """
         path = self._path(source, target)
-        if not len(path):
-            return ready, ready
         ready = max(ready, time.monotonic() - BEHIND)
-        with _locked(self._handle):
-            done = np.maximum(self.free[path], ready) + size / self._links.rate[path]
-            self.free[path] = done
-        left = float(done.max())
-        return left, left + float(self._links.latency[path].sum()) * PICOSECONDS
+        left = ready
+        if len(path):
+            with _locked(self._handle):
+                done = np.maximum(self.free[path], ready) + size / self._links.rate[path]
+                self.free[path] = done
+            left = float(done.max())
+        arrives = left + float(self._links.latency[path].sum()) * PICOSECONDS
+        self._arrivals[source, target, step % STEPS] = arrives
+        return left, arrives
+
+    def arrived(self, source: int, target: int, step: int) -> float:
+        """Return when the last piece of ``step`` arrives at rank ``target`` from ``source``."""
+        return float(self._arrivals[source, target, step % STEPS])
 
     def close(self) -> None:
         """Let go of the shared file."""

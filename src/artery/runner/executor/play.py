@@ -32,8 +32,14 @@ NAP: Final = 1e-3
 class Gate(Protocol):
     """What holds sends back: see :class:`artery.runner.executor.pacer.Pacer`."""
 
-    def reserve(self, source: int, target: int, size: int, ready: float) -> tuple[float, float]:
-        """Return when the message has left, and when it has arrived."""
+    def reserve(
+        self, source: int, target: int, size: int, ready: float, step: int = 0
+    ) -> tuple[float, float]:
+        """Return when the message has left, and when it arrives."""
+        ...
+
+    def arrived(self, source: int, target: int, step: int) -> float:
+        """Return when the last of a step arrives at ``target`` from ``source``."""
         ...
 
 
@@ -76,12 +82,14 @@ class Player:
         self._width = int(getattr(some, "itemsize", 1))
         self._piece = max((PACED_PIECE if gate else PIECE) // self._width, 1)
         self._rooms: list[Buffer] = []
+        self._clock = 0.0
         self._stages = [self._bound(stage) for stage in whole.stages]
 
     def run(self) -> None:
         """Play all steps once."""
-        for stage, arrivals, parcels in self._stages:
-            self._play(stage, arrivals, parcels)
+        self._clock = time.monotonic()
+        for step, (stage, arrivals, parcels) in enumerate(self._stages):
+            self._play(step, stage, arrivals, parcels)
 
     def _bound(self, stage: Stage) -> tuple[Stage, list[_Arrival], list[Parcel]]:
         """Return a stage with the buffers of its arrivals and what is posted for them."""
@@ -107,7 +115,9 @@ class Player:
             self._rooms[number] = self._transport.empty(elements, self._dtype)
         return self._rooms[number][:elements]
 
-    def _play(self, stage: Stage, arrivals: list[_Arrival], parcels: list[Parcel]) -> None:
+    def _play(
+        self, step: int, stage: Stage, arrivals: list[_Arrival], parcels: list[Parcel]
+    ) -> None:
         for arrival in arrivals:
             if arrival.message.taken:
                 buffer = self.buffers[arrival.message.source]
@@ -117,7 +127,7 @@ class Player:
             left, come = self._transport.post(sends, parcels)
         else:
             _, come = self._transport.post([], parcels)
-            left = self._paced(stage.sends, self._gate)
+            left = self._paced(step, stage.sends, self._gate)
         if stage.crossing:
             _wait(left)
         works = iter(come)
@@ -125,6 +135,10 @@ class Player:
             self._take(arrival, works)
         if not stage.crossing:
             _wait(left)
+        if self._gate is not None:
+            for arrival in arrivals:
+                source, target = arrival.message.source, arrival.message.target
+                self._clock = max(self._clock, self._gate.arrived(source, target, step))
 
     def _parcels(self, message: Message) -> list[Parcel]:
         """Return the pieces of a message to send; scattered spans are packed first."""
@@ -137,27 +151,33 @@ class Player:
         pieces = _pieces(message.elements, self._piece)
         return [Parcel(whole[piece], message.peer) for piece in pieces]
 
-    def _paced(self, messages: Sequence[Message], gate: Gate) -> list[Work]:
-        """Send pieces as the links let them through, those of all messages in turn."""
+    def _paced(self, step: int, messages: Sequence[Message], gate: Gate) -> list[Work]:
+        """Send pieces as the links let them through, those of all messages in turn.
+
+        The step begins when, by the links' own reckoning, the one before has ended: what the
+        operating system wakes up late is not added up.
+        """
         queues = [self._parcels(message) for message in messages]
         waiting: list[tuple[float, float, int, int]] = []
-        now = time.monotonic()
+        last = begin = self._clock
 
         def reserve(number: int, piece: int, ready: float) -> None:
             message, size = messages[number], len(queues[number][piece].view) * self._width
-            left, arrived = gate.reserve(message.source, message.target, size, ready)
-            heapq.heappush(waiting, (arrived, left, number, piece))
+            left, arrives = gate.reserve(message.source, message.target, size, ready, step)
+            heapq.heappush(waiting, (arrives, left, number, piece))
 
         for number in range(len(messages)):
-            reserve(number, 0, now)
+            reserve(number, 0, begin)
         works: list[Work] = []
         while waiting:
             due, left, number, piece = heapq.heappop(waiting)
             self._sleep(due)
             posted, _ = self._transport.post([queues[number][piece]], [])
             works += posted
+            last = max(last, left)
             if piece + 1 < len(queues[number]):
                 reserve(number, piece + 1, left)
+        self._clock = last
         return works
 
     def _sleep(self, due: float) -> None:

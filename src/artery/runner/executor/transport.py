@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+import numpy as np
 
 Buffer = Any
 """A flat array of elements that slices share with: a torch tensor or a numpy array."""
+
+LONGEST: Final = 8192
+"""Bytes of a text that processes tell each other (assumed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +115,32 @@ def collected(transport: Transport, members: Sequence[int], values: Any) -> list
         work.wait()
     transport.finish()
     return [values, *(transport.read(one) for one in rooms)]
+
+
+def told(transport: Transport, members: Sequence[int], value: float) -> float:
+    """Return the ``value`` of the first of ``members``, on all of them."""
+    room = transport.empty(1, "double")
+    if transport.process == members[0]:
+        transport.filled(room, np.array([value]))
+        left, _ = transport.post([Parcel(room, peer) for peer in members[1:]], [])
+        works = left
+    else:
+        _, works = transport.post([], [Parcel(room, members[0])])
+    for work in works:
+        work.wait()
+    transport.finish()
+    return float(transport.read(room)[0])
+
+
+def texts(transport: Transport, members: Sequence[int], text: str) -> list[str]:
+    """Return, on the first of ``members``, the texts of all, in their order; else none.
+
+    A text is cut after :data:`LONGEST` bytes.
+    """
+    letters = np.zeros(LONGEST)
+    data = np.frombuffer(text.encode("utf-8")[:LONGEST], np.uint8)
+    letters[: len(data)] = data
+    return [
+        one.astype(np.uint8).tobytes().rstrip(b"\0").decode("utf-8", errors="ignore")
+        for one in collected(transport, members, letters)
+    ]

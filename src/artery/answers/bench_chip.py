@@ -1,0 +1,108 @@
+"""``bench chip``: what the chip at hand reaches: products, memory, the cost to begin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from types import NoneType
+from typing import TYPE_CHECKING, Final
+
+from artery import units
+from artery.answers.arguments import check_kinds
+from artery.answers.bench_request import check_counts
+from artery.answers.bench_result import ChipAnswer, ChipRow
+from artery.answers.bench_run import require
+from artery.errors import UsageError
+from artery.meter.surroundings import cores, surroundings
+
+if TYPE_CHECKING:
+    from artery.meter.dispatch import Dispatch
+    from artery.meter.products import Product
+
+MOST_THREADS: Final = 1024
+"""Assumed: more than any host has cores."""
+
+
+def bench_chip(
+    *,
+    device: str = "auto",
+    dtypes: Sequence[str] = (),
+    shapes: str | None = None,
+    array: str | None = None,
+    threads: int | None = None,
+    warmup: int = 2,
+    repeats: int = 20,
+    seconds: float = 2.0,
+    heard: Callable[[str], None] | None = None,
+) -> ChipAnswer:
+    """Return what the chip reaches: FLOP/s by type and shape, B/s of its memory, s per operation.
+
+    ``device`` is ``auto`` (a GPU if there is one), ``cpu`` or ``cuda:N``; ``shapes`` are m x n x k
+    as text (``1024,16x4096x4096``); ``array`` is the size of an array of the memory test, else
+    larger than every cache. On a CPU ``threads`` compute, else as many as there are cores. Of each
+    row at most ``seconds`` are spent.
+    Raises :class:`artery.errors.ArteryError`.
+    """
+    check_kinds(str, device=device)
+    check_kinds(str, NoneType, shapes=shapes, array=array)
+    check_kinds(int, NoneType, threads=threads)
+    require("auto")
+    check_counts(warmup, repeats, 1.0, seconds)
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise UsageError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
+    import torch
+
+    from artery.meter import memory, products
+    from artery.meter.device import device as device_of
+    from artery.meter.dispatch import dispatch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or cores())
+    try:
+        chip = device_of(device)
+        kinds = products.types(dtypes, chip)
+        asked = products.shapes(shapes or products.USUAL_SHAPES[chip.kind])
+        size = units.size(array) if array is not None else memory.array_size(chip)
+        tell = heard or (lambda _: None)
+        rows: list[ChipRow] = []
+        for shape in asked:
+            for kind in kinds:
+                tell(f"{kind} {'x'.join(map(str, shape))}")
+                each = products.product(
+                    chip, kind, shape, warmup=warmup, repeats=repeats, most=seconds
+                )
+                rows.append(_product(each))
+        tell("memory")
+        rows += [
+            ChipRow("memory", one.kind, "B/s", one.moved, one.times, {"array_bytes": one.size})
+            for one in memory.passes(chip, size, warmup=1, repeats=repeats, most=seconds)
+        ]
+        tell("dispatch")
+        rows += _dispatch(dispatch(chip, warmup=warmup, repeats=repeats))
+        used = torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)
+    around = surroundings()
+    return ChipAnswer(chip.kind, chip.name, used, around, tuple(rows), tuple(_warnings(chip.kind)))
+
+
+def _product(one: Product) -> ChipRow:
+    name = f"{one.dtype} {one.m}x{one.n}x{one.k}"
+    inputs = {"dtype": one.dtype, "m": one.m, "n": one.n, "k": one.k}
+    return ChipRow("product", name, "FLOP/s", one.operations, one.times, inputs, one.why)
+
+
+def _dispatch(found: Dispatch) -> list[ChipRow]:
+    parts = {"host": found.host, "device": found.device, "trip": found.trip}
+    return [
+        ChipRow("dispatch", name, "s", 1.0, times, {})
+        for name, times in parts.items()
+        if times is not None
+    ]
+
+
+def _warnings(kind: str) -> list[str]:
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if kind == "cpu" and load > cores() + 1:
+        return [f"the load average was {load:.1f} on {cores()} core(s): others computed too"]
+    return []
