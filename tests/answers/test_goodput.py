@@ -213,3 +213,15 @@ def test_racks_that_fall_need_spares_and_their_size() -> None:
         ask(lemon_nodes=0.9)
     with pytest.raises(InputError, match="young_factor"):
         ask(young_factor=0.5)
+
+
+def test_writing_beside_the_steps_costs_its_share_of_them() -> None:
+    """A copy that blocks d and is safe after P costs d + s·(P - d) at a slowdown of s."""
+    plain, half = ask(), ask(async_slowdown=0.5)
+    (free,) = [tier for tier in plain.tiers if tier.name == "shared"]
+    (slowed,) = [tier for tier in half.tiers if tier.name == "shared"]
+    assert slowed.save == pytest.approx(free.save + 0.5 * (free.persist - free.save))
+    assert slowed.persist == free.persist
+    assert half.ettr.value < plain.ettr.value
+    with pytest.raises(InputError, match="async_slowdown"):
+        ask(async_slowdown=1.5)

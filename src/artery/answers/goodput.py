@@ -133,6 +133,8 @@ def _case(answer: PlanAnswer, told: Circumstances) -> _Case:
             save=told.save_time,
             persist=max(told.save_time, 0.0 if told.blocking_save else known[near].persist),
         )
+    if told.async_slowdown > 0.0:
+        known = {name: _slowing(tier, told.async_slowdown) for name, tier in known.items()}
     given = told.restart_time
     parts = recovery(chips, result.time.root.value) if given is None else given_restart(given)
     job = Job(
@@ -142,6 +144,12 @@ def _case(answer: PlanAnswer, told: Circumstances) -> _Case:
         loads=given is None,
     )
     return _Case(answer, told, state, known, job)
+
+
+def _slowing(tier: Tier, share: float) -> Tier:
+    """The tier, where writing a copy beside the steps takes a ``share`` of their time."""
+    lost = share * max(0.0, tier.persist - tier.save)
+    return replace(tier, save=tier.save + lost)
 
 
 def _mtbf(failures: FailureModel) -> Term:

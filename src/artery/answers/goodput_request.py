@@ -33,6 +33,7 @@ class Circumstances:
     ``young_factor`` how many times as often new hardware fails as settled, ``age`` how long it has
     run in; ``domain_nodes`` nodes fall together ``domain_failures_per_1000_days`` of such parts.
     ``checkpoint`` names the tiers that are saved to (``memory``, ``local``, ``shared``).
+    ``async_slowdown`` is the share of work lost while a save is written beside it.
     ``store_bandwidth`` is that of the shared store in B/s. ``save_time`` (blocking, on the nearest
     tier), ``restart_time`` (whole, loading included) and ``interval`` (of work between checkpoints
     on the nearest tier) take the place of what is computed. ``queue_time`` passes before the first
@@ -52,6 +53,7 @@ class Circumstances:
     domain_nodes: int | None = None
     checkpoint: tuple[str, ...] = (FARTHEST,)
     blocking_save: bool = False
+    async_slowdown: float = 0.0
     store_bandwidth: float | None = None
     save_time: float | None = None
     restart_time: float | None = None
@@ -133,6 +135,8 @@ def _check_numbers(told: Circumstances) -> None:
             wrong.add(_out_of_range("young_factor", told.young_factor, "1 or more"))
         if not 0 <= told.lemon_nodes <= _MOST_LEMONS:
             wrong.add(_out_of_range("lemon_nodes", told.lemon_nodes, "a share of 0 to 50 %"))
+        if told.async_slowdown > 1:
+            wrong.add(_out_of_range("async_slowdown", told.async_slowdown, "a share of 0 to 1"))
         if told.domain_failures_per_1000_days > 0 and not told.domain_nodes:
             wrong.add(
                 Problem(

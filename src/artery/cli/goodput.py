@@ -86,6 +86,12 @@ _TOLD: Final = (
         help="The job waits until the checkpoint is written (default: only for the copy).",
     ),
     click.option(
+        "--async-slowdown",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Share of the steps' time lost while an async save is written (default 0).",
+    ),
+    click.option(
         "--store-bandwidth",
         type=quantity("B/s", positive=True),
         metavar="RATE",
@@ -124,6 +130,7 @@ _NAMES: Final = (
     "domain_nodes",
     "checkpoint",
     "blocking_save",
+    "async_slowdown",
     "store_bandwidth",
     "save_time",
     "restart_time",
