@@ -56,6 +56,7 @@ CALLS = [
     ["demo", "--no-train"],
     ["lint", "tests/fixtures/lint/train.sbatch", "tests/fixtures/lint/jobset.yaml"],
     ["lint", "--rules"],
+    ["lab", "down", "--name", "never-up"],
     ["doctor"],
     ["bench", "chip", "--shapes", "32,4x8x16", "--array", "64K", "--repeats", "2"],
     ["bench", "links", "--repeats", "2", "--size", "1K"],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from artery.errors import InputError, Problem, UnknownNameError, UsageError, did_you_mean, nearest
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from artery.runner.lab.client import Lab
     from artery.runner.lab.commanded import Ended
     from artery.runner.lab.modes import Mode
-    from artery.runner.lab.shape import Conditions, Engine
+    from artery.runner.lab.shape import Conditions, Engine, Shape
 
 NAME: Final = "lab"
 """What a lab is called unless it is given a name."""
@@ -21,12 +21,10 @@ NAME: Final = "lab"
 PATIENCE: Final = 600.0
 """Seconds after which a command in a lab is ended, unless asked otherwise."""
 
-Do = Literal["up", "status", "run", "bench", "fail", "repair", "down", "ib"]
-
 
 @dataclass(frozen=True, slots=True)
 class WireState:
-    """One wire: its two ends, its rate now in B/s, and whether it is ``up``."""
+    """One wire: its two ends, its rate now in B/s, and which ``share`` of the whole that is."""
 
     name: str
     rate: float
@@ -34,8 +32,22 @@ class WireState:
 
 
 @dataclass(frozen=True, slots=True)
+class HostState:
+    """One host: the switch of its first card, and the address of every card."""
+
+    name: str
+    leaf: str
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LabAnswer:
-    """A lab that is up; ``scale`` is the rates of its wires over those of ``system``."""
+    """A lab that is up.
+
+    ``scale`` is the rates of its wires over those of ``system``, ``rate`` that of the fastest in
+    B/s; ``delay`` in seconds, ``queue`` in bytes and ``loss`` (a share) are those of a wire under
+    the engine ``tap``; ``runs`` counts the commands that are running.
+    """
 
     name: str
     system: str
@@ -43,8 +55,7 @@ class LabAnswer:
     engine: str
     scale: float
     rate: float
-    hosts: tuple[str, ...]
-    addresses: tuple[str, ...]
+    hosts: tuple[HostState, ...]
     switches: tuple[str, ...]
     wires: tuple[WireState, ...]
     delay: float
@@ -158,27 +169,35 @@ def lab_down(name: str = NAME) -> bool:
 
 
 def told(lab: Lab) -> LabAnswer:
-    """Return what is said of a lab."""
-    shape = lab.shape
+    """Return what is said of a lab that is up."""
+    return described(lab.shape, lab.name, lab.mode, lab.share, lab.runs)
+
+
+def described(
+    shape: Shape, name: str, mode: str, share: Mapping[int, float], runs: int
+) -> LabAnswer:
+    """Return what is said of a lab: its shape, and what is left of its wires."""
     wires = tuple(
-        WireState(wire.name, wire.rate * lab.share.get(number, 1.0), lab.share.get(number, 1.0))
+        WireState(wire.name, wire.rate * share.get(number, 1.0), share.get(number, 1.0))
         for number, wire in enumerate(shape.wires)
     )
     return LabAnswer(
-        name=lab.name,
+        name=name,
         system=shape.system,
-        mode=lab.mode,
-        engine=shape.engine,
+        mode=mode,
+        engine="paced" if mode == "paced" else shape.engine,
         scale=shape.scale,
         rate=max(wire.rate for wire in shape.wires),
-        hosts=tuple(host.name for host in shape.hosts),
-        addresses=tuple(host.cards[0].address for host in shape.hosts),
+        hosts=tuple(
+            HostState(host.name, host.leaf, tuple(card.address for card in host.cards))
+            for host in shape.hosts
+        ),
         switches=tuple(one.name for one in shape.switches),
         wires=wires,
         delay=shape.conditions.delay,
         queue=shape.conditions.queue,
         loss=shape.conditions.loss,
-        runs=lab.runs,
+        runs=runs,
     )
 
 

@@ -6,14 +6,17 @@ import json
 import os
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from artery.answers.lab import LabAnswer, lab_down, lab_up, ranked, told
+from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
 from artery.answers.lab_predict import Flows, Predicted, flows, predict
-from artery.errors import InputError, Problem, RunError
+from artery.errors import InputError, Problem, RunError, UsageError
 from artery.runner.lab import client, commanded
+
+_REAL: Final = ("engine", "delay", "queue", "loss")
+"""Options that only a lab of real hosts has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,15 @@ class BenchRow:
 class BenchAnswer:
     """An all-reduce in a lab with a rank on each host of ``order``.
 
-    ``flows`` are those of the ring on each wire; ``load`` is the machine's load average meanwhile.
+    ``flows`` are those of the ring on each wire (``None``: paced), ``load`` is the machine's load
+    average meanwhile.
     """
 
     lab: LabAnswer
     order: tuple[str, ...]
     algorithm: str
     rows: tuple[BenchRow, ...]
-    flows: Flows
+    flows: Flows | None
     load: float
     cores: int
 
@@ -74,6 +78,8 @@ def lab_bench(
     used. Raises ``InputError``, and ``RunError`` if a rank fails.
     """
     asked = _Asked(order, tuple(sizes), repeats, timeout)
+    if options.get("mode") == "paced":
+        return _paced(on, asked, options)
     if on is None:
         return _measured(client.needed(name), asked, heard)
     own = f"bench-{os.getpid()}"
@@ -130,8 +136,77 @@ def _measured(
         ),
         flows=seen,
         load=os.getloadavg()[0],
-        cores=len(os.sched_getaffinity(0)),
+        cores=_cores(),
     )
+
+
+def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAnswer:
+    """Return artery's own ring, its sends held back as the wires would: no real network.
+
+    Processes share one token bucket a wire; both they and the simulator hash with seed 0.
+    """
+    from artery.answers.bench import bench_collectives
+    from artery.answers.lab_system import lab_system
+    from artery.runner.lab.shape import Conditions
+
+    if on is None:
+        raise UsageError("--mode paced has no lab that stays up: name a SYSTEM")
+    refused = [name for name in _REAL if options.get(name) is not None]
+    if refused or asked.order != "packed":
+        raise UsageError(f"--mode paced takes no --{(refused or ['order'])[0]}")
+    found = lab_system(
+        on,
+        options.get("overrides", ()),
+        rate=options.get("rate"),
+        rate_scale=options.get("rate_scale"),
+        engine="kernel",
+        conditions=Conditions(),
+    )
+    if found.system.chips_per_node > 1:
+        raise _refused(
+            on, "has several chips a node", "a system of one: lab-switch, ethernet-10g:4"
+        )
+    ranks = found.system.chips
+    answer = bench_collectives(
+        "all_reduce",
+        ranks=ranks,
+        sizes=",".join(map(str, asked.sizes)),
+        algorithm="ring",
+        on=found.shape.system,
+        overrides=found.overrides,
+        paced=True,
+        warmup=1,
+        repeats=asked.repeats,
+        seconds=asked.timeout,
+        timeout=asked.timeout,
+    )
+    if answer is None:
+        raise UsageError("--mode paced starts its own processes; do not start it under a launcher")
+    order = tuple(range(ranks))
+    predicted = predict(found.shape, order, asked.sizes, (), None)
+    return BenchAnswer(
+        lab=described(found.shape, "paced", "paced", {}, 0),
+        order=tuple(host.name for host in found.shape.hosts),
+        algorithm="ring",
+        rows=tuple(
+            BenchRow(row.size, tuple(row.times.seconds), not row.wrong, one)
+            for row, one in zip(answer.rows, predicted, strict=True)
+        ),
+        flows=None,
+        load=os.getloadavg()[0],
+        cores=_cores(),
+    )
+
+
+def _cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _refused(on: str, rule: str, fix: str) -> InputError:
+    return InputError(Problem(field="SYSTEM", found=f'"{on}"', rule=rule, fix=fix))
 
 
 def _document(ended: Sequence[commanded.Ended]) -> dict[str, Any]:

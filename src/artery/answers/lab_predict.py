@@ -61,11 +61,16 @@ def flows(carried: Sequence[tuple[int, int]], moved: float) -> Flows:
 
 
 def predict(
-    shape: Shape, order: Sequence[int], sizes: Sequence[int], down: Sequence[int], seen: Flows
+    shape: Shape,
+    order: Sequence[int],
+    sizes: Sequence[int],
+    down: Sequence[int],
+    seen: Flows | None,
 ) -> tuple[Predicted, ...]:
     """Return what an all-reduce of each size should take with a rank on each host of ``order``.
 
-    ``down`` are the numbers of wires that are down, ``seen`` the flows that wires really carried.
+    ``down`` are the numbers of wires that are down, ``seen`` the flows that wires really carried
+    (``None``: they were drawn as the first draw is).
     """
     system = system_again(shape)
     wires = network(system)
@@ -83,7 +88,9 @@ def predict(
     for number, size in enumerate(sizes):
         question = Question(system, library, "all_reduce", size, chips, scenario)
         played = [_draw(question, seed) for seed in range(1 if _certain(system) else DRAWS)]
-        if not number:
+        if not number and seen is None:
+            draw = 0
+        elif not number and seen is not None:
             draw = _like(played, links, size, len(order), seen)
         times = [one.seconds for one in played]
         answers.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from artery import units
 from artery.answers.libraries import library_of
@@ -33,10 +33,11 @@ WIRE: Final = "lab-wire"
 
 @dataclass(frozen=True, slots=True)
 class LabSystem:
-    """A system as the lab stands for it, with what was asked of it and its network's shape."""
+    """A system as the lab stands for it, with its shape and the ``overrides`` that make it."""
 
     system: System
     shape: Shape
+    overrides: tuple[str, ...]
 
 
 def lab_system(
@@ -76,7 +77,8 @@ def lab_system(
         raise InputError(
             Problem(field="SYSTEM", found=f'"{on}"', rule=f"{error}", fix=fix)
         ) from None
-    return LabSystem(system, replace(shape, system=on, scale=port / real, asked=tuple(overrides)))
+    named = replace(shape, system=on, scale=port / real, asked=tuple(overrides))
+    return LabSystem(system, named, (*overrides, *added))
 
 
 def system_again(shape: Shape) -> System:
@@ -169,17 +171,3 @@ def _no_network(on: str) -> InputError:
 
 def _bad(field: str, found: str, rule: str, fix: str) -> InputError:
     return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))
-
-
-def as_written(shape: Shape) -> dict[str, Any]:
-    """Return what an answer says of a lab's network."""
-    return {
-        "system": shape.system,
-        "engine": shape.engine,
-        "scale": shape.scale,
-        "hosts": [one.name for one in shape.hosts],
-        "switches": [one.name for one in shape.switches],
-        "delay_s": shape.conditions.delay,
-        "queue_bytes": shape.conditions.queue,
-        "loss": shape.conditions.loss,
-    }

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
     "bench": "What this chip, these links and these processes really reach.",
+    "lab": "Hosts and a shaped network on this Linux machine; real ranks beside predictions.",
     "diagnose": "Measured against expected, ranked causes that fit the numbers, what to run next.",
     "lint": "How a job is started: scripts, environments and manifests against rules.",
     "demo": "A bundled broken cluster found, proved and repaired, in a minute.",
