@@ -13,6 +13,8 @@ from artery.collective.schedules import schedule
 from artery.core.pricing import Collective
 from artery.core.system import System
 from artery.errors import InputError
+from artery.simulator import simulate as simulate_module
+from artery.simulator import work
 from artery.simulator.loads import hottest, relief
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
@@ -228,3 +230,33 @@ def test_an_all_to_all_of_too_many_messages_is_refused_before_they_are_listed() 
     large = system("rail-clos-h100:65536")
     with pytest.raises(InputError, match="4,294,901,760 messages"):
         played(large, "grouped", MIB, Scenario(), "alltoall")
+
+
+@pytest.mark.parametrize("queue_pairs", [1, 3])
+@pytest.mark.parametrize("name", ["halving_doubling", "ring", "tree", "nvls_tree"])
+def test_steps_compared_by_step_give_the_same(
+    name: str, queue_pairs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of very many messages whole steps are compared, not pairs: paths and times are the same."""
+    found = []
+    for many in (1, 10**9):
+        monkeypatch.setattr(work, "MANY", many)
+        scenario = Scenario(engine="messages", queue_pairs=queue_pairs)
+        found.append(played(system("dgx-h100:64"), name, 4 * MIB, scenario))
+    one, other = found
+    assert one.seconds == other.seconds
+    assert np.array_equal(one.carried, other.carried)
+    assert one.messages is not None
+    assert other.messages is not None
+    assert np.array_equal(one.messages.delivered, other.messages.delivered)
+
+
+def test_of_very_many_messages_none_is_told_apart(
+    pod: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
+    monkeypatch.setattr(work, "MOST_TIMES", 1)
+    monkeypatch.setattr(simulate_module, "MOST_TIMES", 1)
+    many = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
+    assert many.messages is None
+    assert many.seconds == usual.seconds

@@ -19,20 +19,25 @@ def by_steps(source: Whole, target: Whole, step: Whole, actors: int) -> tuple[Ga
     """
     steps = int(step.max()) + 1 if step.size else 0
     total = (steps + 1) * actors
-    gate = (step.astype(np.int64) * actors + source).astype(np.int32)
+    gate = step.astype(np.int32) * np.int32(actors) + source.astype(np.int32, copy=False)
     order = np.arange(gate.size, dtype=np.int32)
     if np.any(gate[1:] < gate[:-1]):
         order = np.argsort(gate, kind="stable").astype(np.int32)
-    delivered = (gate - source.astype(np.int32) + target.astype(np.int32) + actors)[order]
-    gate = gate[order]
-    sent = gate + np.int32(actors)
-    count = np.bincount(sent, minlength=total).astype(np.int32)
-    first = np.concatenate([[0], np.cumsum(count[actors:]), [gate.size] * actors])
-    count += np.bincount(delivered, minlength=total).astype(np.int32)
+    delivered = gate - source.astype(np.int32, copy=False)
+    delivered += target.astype(np.int32, copy=False)
+    delivered += np.int32(actors)
+    delivered, gate = delivered[order], gate[order]
+    count = np.bincount(delivered, minlength=total).astype(np.int32)
     count[actors:] += 1
+    first = np.zeros(total + 1, np.int32)
+    started = np.bincount(gate, minlength=total - actors).astype(np.int32)
+    count[actors:] += started
+    np.cumsum(started, out=first[1 : total - actors + 1])
+    first[total - actors + 1 :] = gate.size
+    gate += np.int32(actors)
     following = np.arange(actors, total, dtype=np.int32)
     then_start = np.minimum(np.arange(total + 1, dtype=np.int32), np.int32(following.size))
-    return Gates(count, first.astype(np.int32), then_start, following, sent, delivered), order
+    return Gates(count, first, then_start, following, gate, delivered), order
 
 
 def by_dependencies(start: Longs, after: Ints, delivered: Whole, delay: Longs) -> Gates:

@@ -16,7 +16,8 @@ import numpy as np
 from artery.answers.simulate_result import SimulateAnswer
 from artery.errors import InputError, Problem
 from artery.simulator.loads import busy_seconds, vertex
-from artery.simulator.simulate import MOST_TIMES, Messages
+from artery.simulator.simulate import Messages
+from artery.simulator.work import MOST_TIMES
 
 COLUMNS: Final = (
     "link", "from", "to", "class", "up", "rate_bytes_per_s", "carried_bytes", "busy_s", "load",

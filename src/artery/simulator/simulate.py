@@ -26,13 +26,9 @@ from artery.simulator.placed import Ints, Placed, check
 from artery.simulator.routes import Ends, Routes
 from artery.simulator.scenario import Scenario, protocol
 from artery.simulator.wires import Wires, wired
-from artery.simulator.work import Explicit, explicit
+from artery.simulator.work import MOST_TIMES, Explicit, explicit
 
 Floats = NDArray[np.float64]
-
-MOST_TIMES = 200_000
-"""Messages up to which the time of each is kept, for the timeline."""
-
 
 MOST_SECONDS: Final = 1e6
 """Bytes over the slowest link up to which a run is played: eleven days; the engines' clocks hold
@@ -207,7 +203,7 @@ def _explicit(
 ) -> Simulation:
     """Play every message."""
     whole = explicit(system, wires, jobs, scenario)
-    few = len(whole.job) <= MOST_TIMES
+    few = len(whole.work.transfers.size) <= MOST_TIMES
     transport = _transport(system, scenario, chosen)
     room = buffers(wires.network, scenario, chosen.control, chosen.segment)
     played = _play(whole.work, transport, chosen, room, times=few)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.collective.schedules.sizes import messages
+from artery.collective.schedules.sizes import Messages, messages
 from artery.core.system import System
 from artery.native.gates import by_steps, joined
-from artery.native.work import PICOSECONDS, Gates, Transfers, Work
+from artery.native.work import PICOSECONDS, Gates, Transfers, Whole, Work
 from artery.simulator.placed import Ints, Placed
 from artery.simulator.routes import Ends, Routes, ends, routes
 from artery.simulator.scenario import Scenario
@@ -18,12 +20,20 @@ from artery.simulator.wires import Wires
 
 Small = NDArray[np.int32]
 
+MOST_TIMES = 200_000
+"""Messages up to which the time of each is kept, for the timeline."""
+
+MANY = 200_000
+"""Messages from which whole steps are compared, not single pairs: sorting millions takes long."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explicit:
     """The work; for every transfer the job and step; the distinct pairs with their paths.
 
-    ``last`` is the first gate of each job's last row, which opens as each rank is done.
+    Of more than ``MOST_TIMES`` transfers it is not kept which each is: ``job``, ``step``, ``rank``
+    and ``peer`` are then empty. ``last`` is the first gate of each job's last row, which opens as
+    each rank is done.
     """
 
     work: Work
@@ -64,14 +74,15 @@ def explicit(
 ) -> Explicit:
     """Return the transfers of all ``jobs`` over the paths that the scenario's policy gives."""
     flats = [_flat(job, scenario) for job in jobs]
-    found = [
-        ends(wires.network, job, one.source, one.target)
-        for job, one in zip(jobs, flats, strict=True)
-    ]
-    step = np.concatenate([one.step for one in flats])
-    pairs, entropy, which = _distinct(found, step, system.chips, scenario.queue_pairs)
+    many = sum(len(one.size) for one in flats)
+    which: Whole
+    if many >= MANY and scenario.routing in ("ecmp", "static"):
+        pairs, entropy, which = _by_step(wires, jobs, flats, scenario.queue_pairs)
+    else:
+        pairs, entropy, which = _distinct(wires, jobs, flats, scenario.queue_pairs)
     routed = routes(system, wires.network, pairs, scenario, entropy)
     size = np.concatenate([one.size for one in flats])
+    path = which if len(routed.start) == len(pairs.source) + 1 else routed.first[which]
     several = np.diff(routed.first)
     other = None
     start, link = routed.start, routed.link
@@ -83,7 +94,7 @@ def explicit(
         link = np.concatenate([link, ways.link])
     moved = Transfers(
         size,
-        routed.first[which].astype(np.int32),
+        path.astype(np.int32, copy=False),
         start,
         link,
         spread=several[which].astype(np.int32) if (several > 1).any() else None,
@@ -92,12 +103,14 @@ def explicit(
     gates = flats[0].gates if len(flats) == 1 else joined([one.gates for one in flats])
     rows = np.cumsum([len(one.gates.count) for one in flats])
     actors = [job.schedule.ranks + job.schedule.switches for job in jobs]
+    told = flats if many <= MOST_TIMES else []
+    none = np.zeros(0, dtype=np.int32)
     return Explicit(
         work=Work(wires.links, moved, gates),
-        job=np.repeat(np.arange(len(jobs), dtype=np.int32), [len(one.size) for one in flats]),
-        step=step,
-        rank=np.concatenate([one.source for one in flats]),
-        peer=np.concatenate([one.target for one in flats]),
+        job=np.repeat(np.arange(len(told), dtype=np.int32), [len(one.size) for one in told]),
+        step=np.concatenate([none, *(one.step for one in told)]),
+        rank=np.concatenate([none, *(one.source for one in told)]),
+        peer=np.concatenate([none, *(one.target for one in told)]),
         pairs=pairs,
         routed=routed,
         last=tuple(int(end) - many for end, many in zip(rows, actors, strict=True)),
@@ -105,16 +118,24 @@ def explicit(
 
 
 def _flat(job: Placed, scenario: Scenario) -> _Flat:
-    steps = [messages(job.schedule, k, job.size) for k in range(job.schedule.steps)]
+    steps = [_small(messages(job.schedule, k, job.size)) for k in range(job.schedule.steps)]
     none = np.zeros(0, dtype=np.int32)
-    source = np.concatenate([none, *(step.source.astype(np.int32) for step in steps)])
-    target = np.concatenate([none, *(step.target.astype(np.int32) for step in steps)])
-    size = np.concatenate([none.astype(np.int64), *(step.size for step in steps)])
-    step = np.repeat(np.arange(len(steps), dtype=np.int32), [len(step.source) for step in steps])
+    source = np.concatenate([none, *(one for one, _, _ in steps)])
+    target = np.concatenate([none, *(one for _, one, _ in steps)])
+    size = np.concatenate([none.astype(np.int64), *(one for _, _, one in steps)])
+    step = np.repeat(np.arange(len(steps), dtype=np.int32), [len(one) for one, _, _ in steps])
+    del steps
     actors = job.schedule.ranks + job.schedule.switches
     gates, order = by_steps(source, target, step, actors)
     gates = _delayed(gates, job, scenario)
+    if (order[1:] > order[:-1]).all():
+        return _Flat(source, target, size, step, gates)
     return _Flat(source[order], target[order], size[order], step[order], gates)
+
+
+def _small(step: Messages) -> tuple[Small, Small, Ints]:
+    """Return the arrays of one step's messages, ranks in 32 bits: there are millions."""
+    return step.source.astype(np.int32), step.target.astype(np.int32), step.size
 
 
 def _delayed(gates: Gates, job: Placed, scenario: Scenario) -> Gates:
@@ -128,10 +149,54 @@ def _delayed(gates: Gates, job: Placed, scenario: Scenario) -> Gates:
     return replace(gates, delay=delay)
 
 
+def _by_step(
+    wires: Wires, jobs: tuple[Placed, ...], flats: list[_Flat], queue_pairs: int
+) -> tuple[Ends, Ints | None, Small]:
+    """Return the pairs of steps that differ, and which of them each transfer is.
+
+    The same as ``_distinct`` but for pairs that are in two steps which differ: these come twice.
+    """
+    known: dict[tuple[int, int, bytes], int] = {}
+    parts: list[Ends] = []
+    turns: list[int] = []
+    which: list[Small] = []
+    count = 0
+    for number, (job, flat) in enumerate(zip(jobs, flats, strict=True)):
+        cuts = [0, *(np.flatnonzero(np.diff(flat.step)) + 1).tolist(), len(flat.step)]
+        for first, last in pairwise(cuts):
+            source, target = flat.source[first:last], flat.target[first:last]
+            turn = int(flat.step[first]) % queue_pairs if last > first else 0
+            name = (number, turn, blake2b(source.tobytes() + target.tobytes()).digest())
+            if name not in known:
+                known[name] = count
+                parts.append(ends(wires.network, job, source, target))
+                turns.append(turn)
+                count += last - first
+            which.append(np.arange(known[name], known[name] + last - first, dtype=np.int32))
+    cut = None
+    if any(pairs.cut is not None for pairs in parts):
+        cut = np.concatenate([_cuts(pairs) for pairs in parts])
+    source_ = np.concatenate([pairs.source for pairs in parts])
+    target_ = np.concatenate([pairs.target for pairs in parts])
+    entropy = np.repeat(turns, [len(pairs.source) for pairs in parts]) if queue_pairs > 1 else None
+    return Ends(source_, target_, cut), entropy, np.concatenate(which)
+
+
+def _cuts(pairs: Ends) -> NDArray[np.int8]:
+    """Return where the pairs are cut; 0 where they are not."""
+    return np.zeros(len(pairs.source), np.int8) if pairs.cut is None else pairs.cut
+
+
 def _distinct(
-    found: list[Ends], step: Small, chips: int, queue_pairs: int
+    wires: Wires, jobs: tuple[Placed, ...], flats: list[_Flat], queue_pairs: int
 ) -> tuple[Ends, Ints | None, Ints]:
     """Return the distinct pairs (with their queue pair), and which of them each transfer is."""
+    chips = wires.network.groups[0].count
+    step = np.concatenate([one.step for one in flats])
+    found = [
+        ends(wires.network, job, one.source, one.target)
+        for job, one in zip(jobs, flats, strict=True)
+    ]
     source = np.concatenate([one.source for one in found])
     target = np.concatenate([one.target for one in found])
     if len(found) == 1 and found[0].cut is None and not step.any():
@@ -140,8 +205,7 @@ def _distinct(
     key = source * chips + target
     cuts = any(one.cut is not None for one in found)
     if cuts:
-        none = [np.zeros(len(one.source), np.int8) if one.cut is None else one.cut for one in found]
-        key = key * 3 + np.concatenate(none)
+        key = key * 3 + np.concatenate([_cuts(one) for one in found])
     if queue_pairs > 1:
         key = key * queue_pairs + step % queue_pairs
     unique, which = np.unique(key, return_inverse=True)
