@@ -93,3 +93,23 @@ def test_a_missing_package_says_what_it_is_needed_for(monkeypatch: pytest.Monkey
     assert found("no-such-package") == Check(
         "python", "no-such-package", "missing", "not installed", "training and measuring"
     )
+
+
+def test_ways_to_make_a_lab_are_tried_and_said(install: Install) -> None:
+    assert found("root").detail == "not on PATH: unshare, nsenter, ip, tc"
+    assert found("user").state == "missing"
+    assert found("paced").state == "ok"
+    assert found("ib").detail == "not on PATH: ibsim, opensm, ibnetdiscover"
+
+
+def test_a_refused_user_namespace_is_said_in_the_kernels_words(install: Install) -> None:
+    for tool in ("nsenter", "ip", "tc"):
+        install(tool, "exit 0")
+    install("unshare", "echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1")
+    assert found("user") == Check(
+        "lab",
+        "user",
+        "missing",
+        "unshare: unshare failed: Operation not permitted",
+        "hosts as namespaces, without root",
+    )

@@ -61,8 +61,36 @@ def doctor() -> DoctorAnswer:
         _loops(),
         _gpus(),
         *(_first_tool("network", tool, (tool,), "network checks") for tool in _NETWORK_TOOLS),
+        *_lab(),
     ]
     return DoctorAnswer(tuple(checks))
+
+
+def _lab() -> list[Check]:
+    """Return in which ways ``artery lab`` can make hosts and networks here; each is tried."""
+    from artery.runner.lab.modes import modes, taps
+
+    uses = {
+        "root": "hosts as namespaces, as root",
+        "user": "hosts as namespaces, without root",
+        "paced": "a network's rates without namespaces",
+    }
+    able, detail = taps()
+    fabric = [tool for tool in ("ibsim", "opensm", "ibnetdiscover") if shutil.which(tool) is None]
+    return [
+        *(
+            Check("lab", one.mode, "ok" if one.able else "missing", one.detail, uses[one.mode])
+            for one in modes()
+        ),
+        Check("lab", "tap", "ok" if able else "missing", detail, "delay, queues and loss"),
+        Check(
+            "lab",
+            "ib",
+            "missing" if fabric else "ok",
+            f"not on PATH: {', '.join(fabric)}" if fabric else "ibsim, opensm, ibnetdiscover",
+            "an InfiniBand fabric without hardware",
+        ),
+    ]
 
 
 def _package(name: str, needed_for: str) -> Check:

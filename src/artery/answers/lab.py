@@ -290,8 +290,9 @@ def _mode(mode: str, engine: Engine) -> Mode:
     if mode not in {"auto", "root", "user"}:
         raise UnknownNameError("mode", mode, ("auto", "root", "user", "paced"))
     found = {one.mode: one for one in modes.modes()}
-    if engine == "tap" and not (able := modes.taps()).able:
-        rule = f"a switch in user space is not possible here: {able.detail}"
+    able, detail = modes.taps()
+    if engine == "tap" and not able:
+        rule = f"a switch in user space is not possible here: {detail}"
         raise _bad("engine", "tap", rule, "run as root, or leave --delay, --queue and --loss out")
     wanted = [found[cast("Mode", mode)]] if mode != "auto" else [found["root"], found["user"]]
     for one in wanted:

@@ -130,6 +130,7 @@ _EN = {
     "group_machine": "machine",
     "group_gpu": "GPU",
     "group_network": "network",
+    "group_lab": "lab",
 }
 
 _ZH = {
@@ -240,6 +241,7 @@ _ZH = {
     "group_machine": "本机",
     "group_gpu": "GPU",
     "group_network": "网络",
+    "group_lab": "实验台",
 }
 
 _PHRASES_ZH = {
