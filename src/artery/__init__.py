@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from artery.answers.plan import plan
     from artery.answers.read import read
     from artery.answers.scale import scale
+    from artery.answers.schedule import schedule
     from artery.answers.simulate import simulate
     from artery.answers.tour import tour
     from artery.errors import (
@@ -50,6 +51,7 @@ __all__ = [
     "plan",
     "read",
     "scale",
+    "schedule",
     "simulate",
     "tour",
 ]
@@ -69,6 +71,7 @@ _HOMES: Final = {
     "plan": "artery.answers.plan",
     "read": "artery.answers.read",
     "scale": "artery.answers.scale",
+    "schedule": "artery.answers.schedule",
     "simulate": "artery.answers.simulate",
     "tour": "artery.answers.tour",
 }

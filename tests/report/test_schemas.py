@@ -45,6 +45,15 @@ CALLS = [
     ["goodput", "gpt2", "--on", "dgx-h100:8", "--node-failures-per-1000-days", "0"],
     ["goodput", "--log", "tests/fixtures/slurm-sacct/requeued.txt"],
     ["goodput", "gpt2", "--on", "dgx-h100:8", "--log", "tests/fixtures/megatron-log/steps.log"],
+    [
+        *("schedule", "synthetic:llm,jobs=200,days=0.5", "--on", "dgx-h100:512"),
+        *("--rate", "rsc-1", "--size-for", "p90-queue=fifo"),
+    ],
+    [
+        *("schedule", "tests/fixtures/jobtrace-artery/jobs.csv", "--on", "dgx-h100:64"),
+        *("--policy", "priority", "--serve", "chips=2,peak=4"),
+    ],
+    ["schedule", "tests/fixtures/jobtrace-aws-spot/made-up.csv", "--on", "ethernet-10g:8"],
     ["catalog"],
     ["catalog", "list", "chips"],
     ["catalog", "show", "h100-sxm"],

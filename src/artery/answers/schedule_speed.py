@@ -83,11 +83,14 @@ class Rates:
 
     def speed(self, place: Place) -> float:
         """Return the speed at ``place`` over that on the chips asked for, well placed."""
-        nodes = -(-place.asked // self.system.chips_per_node)
-        leaves = max(-(-nodes // self.levels.leaf), 1)
-        pods = max(-(-leaves // self.levels.pod), 1)
-        best = Place(place.kind, place.asked, place.asked, leaves, pods)
+        best = self.packed(place.kind, place.asked)
         return 1.0 if best == place else self.step(best) / self.step(place)
+
+    def packed(self, kind: int, chips: int) -> Place:
+        """Return the placement of a job on the ``chips`` that it asked for, well placed."""
+        nodes = -(-chips // self.system.chips_per_node)
+        leaves = max(-(-nodes // self.levels.leaf), 1)
+        return Place(kind, chips, chips, leaves, max(-(-leaves // self.levels.pod), 1))
 
     def step(self, place: Place) -> float:
         """Return the seconds of a step at ``place``, for one and the same global batch."""

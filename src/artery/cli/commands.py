@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "expect": "What a collective should give, by size, in nccl-tests' columns.",
     "simulate": "A collective played on a network: collisions, failures, the hottest links.",
     "goodput": "What failures leave of a run, the best checkpoint interval, what to fix first.",
+    "schedule": "Jobs on a cluster under a policy: queueing, utilisation, the chips needed.",
     "fabric": "A network for so many chips; the faults of a cabling; files for other tools.",
     "read": "What a foreign file is and what it says; a topology as a system file.",
     "bench": "What this chip, these links and these processes really reach.",

@@ -97,6 +97,9 @@ ESTIMATE: Final = 4.0
 TENANTS: Final = 20
 """Assumed: tenants, the n-th with 1/n of the first's jobs."""
 
+LARGEST: Final = 4
+"""Assumed: no job asks for more than a quarter of the cluster."""
+
 _STATES: Final = ("completed", "cancelled", "failed")
 
 
@@ -143,18 +146,19 @@ def _chips(
     mix: Mix, asked: Asked, draw: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Chips of every job, and which are of the large part."""
+    most = max(asked.chips // LARGEST, 1)
     if mix.shares:
         sizes, weights = np.array(list(mix.shares)), np.array(list(mix.shares.values()))
     else:
-        sizes = 2 ** np.arange(max(1, min(mix.large_chips, asked.chips + 1) - 1).bit_length())
+        sizes = 2 ** np.arange(max(1, min(mix.large_chips, most + 1) - 1).bit_length())
         weights = sizes ** -_exponent(sizes, mix.mean_chips)
-    kept = sizes <= asked.chips
+    kept = sizes <= most
     sizes, weights = sizes[kept], weights[kept]
     chips = draw.choice(sizes, asked.jobs, p=weights / weights.sum())
     big = np.zeros(asked.jobs, dtype=np.bool_)
     large = mix.large if asked.large is None else asked.large
     above = mix.large_chips * 2 ** np.arange(4)
-    above = above[above <= asked.chips]
+    above = above[above <= most]
     if large > 0 and mix.large_jobs > 0 and len(above):
         big = draw.random(asked.jobs) < mix.large_jobs
         inverse = 1.0 / above

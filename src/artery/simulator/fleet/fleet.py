@@ -29,10 +29,10 @@ class Fleet:
     """The state of one run. ``play`` (in :mod:`artery.simulator.fleet.play`) drives it."""
 
     __slots__ = (
-        "_agenda", "_costs", "_order", "_speeds", "absent", "accounts", "backed", "blocked_on",
-        "changed", "clock", "cluster", "elastic", "ends", "finished", "jobs", "lost_nodes",
-        "node_end", "over", "planned", "policy", "preemptions", "promise", "random", "record",
-        "refused", "refused_size", "running", "setting", "surplus", "tenants",
+        "_agenda", "_costs", "_order", "_speeds", "absent", "accounts", "arriving", "backed",
+        "blocked_on", "changed", "clock", "cluster", "elastic", "ends", "finished", "jobs",
+        "lost_nodes", "node_end", "over", "planned", "policy", "preemptions", "promise", "random",
+        "record", "refused", "refused_size", "running", "setting", "surplus", "tenants",
         "tick_due", "unforeseen", "unusable", "waiting",
     )  # fmt: skip
 
@@ -68,6 +68,7 @@ class Fleet:
         self.planned: set[int] = set()
         self.absent: set[int] = set()
         self.unusable: list[float] = []
+        self.arriving = 0.0
         self._agenda: list[tuple[int, int, Handler, Any, int]] = []
         self._order = 0
         self._speeds: dict[tuple[int, int, int, int, int], float] = {}

@@ -99,7 +99,7 @@ class Job:
 
     def remaining(self, now: int) -> float:
         """Return the seconds of work left at speed 1, as of ``now``."""
-        worked = max(0, now - self.ready - self.stall) * self.speed
+        worked = max(0, now - self.ready - self.stall) * self.speed if self.size else 0.0
         return max(0.0, self.work - self.done - worked) / MICRO
 
     def lost(self, worked: int, notice: int) -> int:

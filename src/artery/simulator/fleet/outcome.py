@@ -24,23 +24,27 @@ Floats = NDArray[np.float64]
 class Outcome:
     """Arrays over the jobs that started (``queue``) or finished (``jct``), in seconds.
 
+    Replicas that serve are counted apart: ``service`` has what each waited for its start.
     ``span`` is the time from the first submission to the end, ``chips`` the whole fleet.
     ``work`` is chip-seconds that finished and unfinished jobs got done, counted at the size that
-    each asked for. ``fragmentation`` is the mean share of the free chips that an arriving job could
-    not use, for their place alone. ``split`` is the share of jobs of several nodes that ever lay
-    over more leaves than they needed.
+    each asked for; ``arriving`` is the share of the chips' time until the last submission that had
+    been done by then. ``fragmentation`` is the mean share of the free chips that an arriving job
+    could not use, for their place alone. ``split`` is the share of jobs of several nodes that ever
+    lay over more leaves than they needed.
     """
 
     jobs: int
     queue: Floats
     jct: Floats
     slowdown: Floats
+    service: Floats
     finished: int
     unstarted: int
     span: float
     chips: int
     accounts: Accounts
     work: float
+    arriving: float
     fragmentation: float
     split: float
     fairness: float
@@ -79,7 +83,9 @@ class Outcome:
 
 def outcome(fleet: Fleet) -> Outcome:
     """Return what came of ``fleet``."""
-    started = [job for job in fleet.jobs if job.first_start >= 0]
+    begun = [job for job in fleet.jobs if job.first_start >= 0]
+    started = [job for job in begun if not job.service]
+    serving = [job.first_start - job.submit for job in begun if job.service]
     ended = [job for job in started if job.done and job.size == 0 and not job.listed]
     queue = np.array([job.first_start - job.submit for job in started], dtype=np.float64) / 1e6
     jct = np.array([job.end - job.submit for job in ended], dtype=np.float64) / 1e6
@@ -90,12 +96,14 @@ def outcome(fleet: Fleet) -> Outcome:
         queue=queue,
         jct=jct,
         slowdown=jct / ran if len(ran) else jct,
+        service=np.array(serving, dtype=np.float64) / 1e6,
         finished=fleet.finished,
-        unstarted=len(fleet.jobs) - len(started),
+        unstarted=len(fleet.jobs) - len(begun),
         span=fleet.clock / 1e6,
         chips=fleet.setting.nodes * fleet.setting.per_node,
         accounts=fleet.accounts,
         work=sum(job.done * job.asked for job in fleet.jobs) / 1e6,
+        arriving=fleet.arriving,
         fragmentation=float(np.mean(fleet.unusable)) if fleet.unusable else 0.0,
         split=sum(job.wide for job in whole) / len(whole) if whole else 0.0,
         fairness=_fairness(fleet),

@@ -65,6 +65,8 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
         else:
             _arrive(fleet, arrivals[upcoming], now)
             upcoming += 1
+            if upcoming == total:
+                fleet.arriving = _done(fleet, now)
         if elastic and not fleet.tick_due:
             look(fleet, now)
         turns += 1
@@ -80,6 +82,13 @@ def _arrive(fleet: Fleet, job: Job, now: int) -> None:
     fleet.waiting.add(job)
     fleet.told(now, "submitted", job, job.asked)
     schedule(fleet, now, job)
+
+
+def _done(fleet: Fleet, now: int) -> float:
+    """Share of the chips' time so far that work was done, counted at the sizes asked for."""
+    work = sum((job.work / 1e6 - job.remaining(now)) * job.asked for job in fleet.jobs)
+    whole = now / 1e6 * fleet.setting.nodes * fleet.setting.per_node
+    return work / whole if whole else 0.0
 
 
 def _close(fleet: Fleet) -> None:

@@ -166,7 +166,10 @@ def _tick(fleet: Fleet, now: int, _: object, __: int) -> None:
 
 
 def _grow(fleet: Fleet, now: int) -> None:
-    """Give what is free to those who have least of what they asked for, if it pays."""
+    """Give what is free to those who have least of what they asked for, if it pays.
+
+    Up to what it asked for a job goes at once, beyond it a step at a time.
+    """
     per_node = fleet.setting.per_node
     keep = fleet.setting.spares + round(HEADROOM * fleet.setting.nodes)
     free = fleet.cluster.free_nodes - keep
@@ -181,8 +184,10 @@ def _grow(fleet: Fleet, now: int) -> None:
         if free <= 0:
             return
         larger = job.larger
+        if larger < job.asked:
+            larger = largest_fitting(job.sizes, job.asked, (job.held.nodes + free) * per_node)
         more = -(-larger // per_node) - job.held.nodes
-        if more <= free and _pays(fleet, job, larger, now):
+        if larger > job.size and more <= free and _pays(fleet, job, larger, now):
             before = fleet.cluster.free_nodes
             resize(fleet, job, larger, now)
             free -= before - fleet.cluster.free_nodes

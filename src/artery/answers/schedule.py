@@ -1,0 +1,210 @@
+"""``schedule``: a fleet of jobs on a cluster, under one policy after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from artery.answers.arguments import check_kinds
+from artery.answers.pricing import closed_form
+from artery.answers.schedule_jobs import Jobs, jobs_of, read_trace
+from artery.answers.schedule_outages import granted, planned
+from artery.answers.schedule_pools import serving
+from artery.answers.schedule_request import Request, read_request
+from artery.answers.schedule_result import Played, ScheduleAnswer
+from artery.answers.schedule_sizing import sizing
+from artery.answers.schedule_speed import Levels, Prices, Rates, Told, levels_of
+from artery.answers.schedule_spot import spot
+from artery.answers.schedule_work import Kind, training
+from artery.answers.systems import system_of
+from artery.cloud.failure_model import failure_model
+from artery.cloud.fleet_job import FleetJob
+from artery.cloud.policies import POLICIES, Placing, Policy
+from artery.core.failure import FailureModel
+from artery.core.system import System
+from artery.errors import InputError, Problem
+from artery.simulator.fleet.play import play
+from artery.simulator.fleet.records import Recorder
+from artery.simulator.fleet.setting import Setting
+
+Progress = Callable[[str, int, int, float], None]
+"""Told what is played, the jobs done, the jobs in all, and the seconds passed in the fleet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Everything that does not change between policies."""
+
+    system: System
+    request: Request
+    jobs: Jobs
+    levels: Levels
+    rates: Rates
+    failures: FailureModel | None
+    progress: Progress | None
+
+    def setting(self, policy: Policy, nodes: int) -> Setting:
+        """Return the setting of ``policy`` on the first ``nodes`` of the system."""
+        asked, system = self.request, self.system
+        failures = self.failures
+        if failures is not None and nodes != system.nodes:
+            share = nodes / system.nodes
+            classes = (replace(each, rate=each.rate * share) for each in failures.classes)
+            failures = replace(failures, classes=tuple(classes))
+        told = Told(
+            asked.save_time, asked.restart_time, asked.resize_time, asked.interval,
+            asked.store_bandwidth,
+        )  # fmt: skip
+        return Setting(
+            nodes=nodes,
+            per_node=system.chips_per_node,
+            policy=replace(
+                policy,
+                placing=cast("Placing", asked.placing),
+                max_wait=asked.max_wait,
+                defragment=asked.defragment,
+            ),
+            leaf=min(self.levels.leaf, nodes),
+            pod=self.levels.pod,
+            speeds=self.rates.speed,
+            costs=Prices(system, self.rates, self.failures, told).costs,
+            failures=failures,
+            repair=asked.repair_time,
+            spares=asked.spares,
+            maintenance=planned(asked.maintenance, nodes),
+            capacity=granted(asked.spot, nodes),
+            seed=asked.seed,
+        )
+
+    def play(
+        self,
+        policy: Policy,
+        jobs: Sequence[FleetJob],
+        nodes: int,
+        *,
+        what: str = "",
+        recorded: bool = False,
+    ) -> Played:
+        """Return what comes of ``jobs`` under ``policy`` on ``nodes``."""
+        recorder = Recorder(jobs) if recorded else None
+        told, name = self.progress, what or policy.name
+        outcome = play(
+            self.setting(policy, nodes),
+            jobs,
+            record=recorder,
+            progress=None if told is None else lambda *how_far: told(name, *how_far),
+        )
+        price = self.system.chip_hour_price
+        cost = None if price is None else price * outcome.chips * outcome.span / 3600.0
+        slices = () if recorder is None else recorder.finish(outcome.span)
+        return Played(policy, outcome, cost, slices)
+
+
+def schedule(
+    trace: str,
+    on: str,
+    *,
+    overrides: Sequence[str] = (),
+    recorded: bool = False,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
+) -> ScheduleAnswer:
+    """Return what comes of the jobs of ``trace`` on the system ``on``, policy by policy.
+
+    ``trace`` is a file of jobs (Philly, openb, Helios, Acme, ``sacct``, or a list of ours) or
+    ``synthetic:MIX``; ``options`` are the fields of
+    :class:`artery.answers.schedule_request.Request`. ``recorded`` keeps what every job did when.
+
+    Raises ``InputError`` and ``UsageError``.
+    """
+    check_kinds(str, trace=trace, on=on)
+    request = read_request(options)
+    system, reading = system_of(on, tuple(overrides)), read_trace(trace)
+    if reading is not None and reading.fields.get("table") == "capacity":
+        return _spot(trace, dict(reading.fields), system, request)
+    jobs = jobs_of(trace, reading, system, request)
+    stage = _stage(system, request, jobs, progress)
+    policies = [POLICIES[name] for name in dict.fromkeys(request.policies)]
+    pools = None
+    if request.serve is not None:
+        pools = serving(request.serve, stage, policies, recorded=recorded)
+        played = pools.shared
+    else:
+        played = tuple(
+            stage.play(policy, jobs.jobs, system.nodes, recorded=recorded) for policy in policies
+        )
+    return ScheduleAnswer(
+        system=system,
+        request=request,
+        jobs=jobs,
+        load=_load(jobs.jobs, system.chips),
+        failures=stage.failures,
+        played=played,
+        sizing=None if request.size_for is None else sizing(request.size_for, stage, played),
+        pools=pools,
+        spot=None,
+        warnings=_warnings(stage, played),
+    )
+
+
+def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | None = None) -> Stage:
+    if request.spares >= system.nodes:
+        rule = f"fewer than the {system.nodes} nodes"
+        problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")
+        raise InputError(problem)
+    levels, rates = levels_of(system), request.rates
+    return Stage(
+        system=system,
+        request=request,
+        jobs=jobs,
+        levels=levels,
+        rates=Rates(system, [training(kind, system) for kind in jobs.kinds], closed_form, levels),
+        failures=None if rates is None else failure_model(system, rates),
+        progress=progress,
+    )
+
+
+def _spot(trace: str, fields: dict[str, Any], system: System, request: Request) -> ScheduleAnswer:
+    """One job on the instances of a spot trace."""
+    if request.model is None:
+        kind = Kind("bert-large", why="fits on one chip")
+        notes = [f"the job is taken to train {kind.model}: --model names another"]
+    else:
+        kind = Kind(request.model, request.tp or 1, request.pp or 1, request.cp or 1)
+        notes = []
+    stage = _stage(system, request, Jobs((), (kind,), "jobtrace-aws-spot", ()))
+    found = spot(trace, fields, stage, 0)
+    played = tuple(Played(Policy(way.name), way.outcome, None) for way in found.ways)
+    warnings = (*system.warnings, *notes, "an instance is taken to be a node of the system")
+    return ScheduleAnswer(
+        system, request, stage.jobs, 0.0, None, played, None, None, found, warnings
+    )
+
+
+def _load(jobs: Sequence[FleetJob], chips: int) -> float:
+    """Chip-time asked for over the chips' time until the last submission."""
+    span = max(job.submit for job in jobs) - min(job.submit for job in jobs)
+    work = sum(job.chips * job.run for job in jobs)
+    return work / (chips * span) if span else 0.0
+
+
+def _warnings(stage: Stage, played: Sequence[Played]) -> tuple[str, ...]:
+    """What the system warns of, what is assumed, and what the runs showed."""
+    request = stage.request
+    said = [*stage.system.warnings, *stage.jobs.notes]
+    if stage.failures is None:
+        said.append("no failures are played; --rate rsc-1 plays them at a published rate")
+    if any(each.policy.elastic for each in played) and request.elastic > 0:
+        said.append(
+            "traces do not say which jobs are elastic: "
+            f"{request.elastic:.0%} of those of several chips are taken to be, "
+            "from a quarter of their chips to double; --elastic sets the share"
+        )
+    if any(tier.kind == "torus" for tier in stage.system.tiers):
+        said.append("on a torus the shape of a slice is not checked: any free nodes will do")
+    for each in played:
+        left = each.outcome.jobs - each.outcome.finished
+        if left:
+            said.append(f"{each.policy.name}: {left:,} jobs had not finished when it ended")
+    return tuple(dict.fromkeys(said))

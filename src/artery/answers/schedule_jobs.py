@@ -1,0 +1,207 @@
+"""``TRACE``: a file of jobs of whatever format, or a mix that is made up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from math import ceil
+from typing import Any, Final
+
+from artery.answers.schedule_request import Request
+from artery.answers.schedule_work import Kind, default_kind, sizes_of
+from artery.cloud.fleet_job import FleetJob
+from artery.cloud.generator import MIXES, Asked, generate
+from artery.core.system import System
+from artery.errors import InputError, Problem, Problems, UnknownNameError
+from artery.formats.job_rows import JobRow
+from artery.formats.reading import Reading
+from artery.formats.recognise import read
+from artery.units import parse
+
+MADE_UP: Final = "synthetic:"
+JOBS: Final = 10_000
+DAYS: Final = 11.0
+LOAD: Final = 0.85
+
+_GOLDEN: Final = 0.6180339887498949
+"""Spreads the elastic jobs evenly over the list: the n-th is one if n·0.618 mod 1 < share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The jobs with their kinds settled, what they are called, where they come from, and notes."""
+
+    jobs: tuple[FleetJob, ...]
+    kinds: tuple[Kind, ...]
+    source: str
+    notes: tuple[str, ...]
+
+
+def read_trace(trace: str) -> Reading | None:
+    """Return what the file ``trace`` says; ``None`` if it names a mix that is made up."""
+    return None if trace.startswith(MADE_UP) else read(trace)
+
+
+def jobs_of(trace: str, reading: Reading | None, system: System, request: Request) -> Jobs:
+    """Return the jobs of ``trace``, which :func:`read_trace` has read, for ``system``.
+
+    Raises ``InputError`` for a file that is none or has no jobs, and for a mix that there is not.
+    """
+    notes: list[str] = []
+    told: dict[str, Mapping[str, Any]] = {}
+    if reading is None:
+        asked = asked_of(trace, system.chips, request.seed)
+        found = generate(asked)
+        source = f"made up after {MIXES[asked.mix].source}"
+    else:
+        found, told = _of_file(trace, reading, notes)
+        source = reading.format
+    kept = _kept(found, system, request, notes)
+    kinds: dict[Kind, int] = {}
+    shapes: dict[tuple[object, ...], tuple[int, tuple[int, ...]]] = {}
+    jobs = []
+    for number, job in enumerate(kept):
+        own = told.get(job.id, {})
+        key = job.chips, *(own.get(name) for name in _SHAPING)
+        if key not in shapes:
+            kind = _kind(job.chips, own, system, request)
+            shapes[key] = kinds.setdefault(kind, len(kinds)), _sizes(job, own, kind, system)
+        index, sizes = shapes[key]
+        rigid = job.service or number * _GOLDEN % 1.0 >= request.elastic
+        jobs.append(job._replace(kind=index, sizes=(job.chips,) if rigid else sizes))
+    _say_defaults(jobs, kinds, notes)
+    return Jobs(tuple(jobs), tuple(kinds), source, tuple(notes))
+
+
+def asked_of(trace: str, chips: int, seed: int) -> Asked:
+    """Return what ``synthetic:MIX,jobs=N,days=N,load=X,large=X,burst=X`` asks.
+
+    Raises ``InputError``.
+    """
+    mix, *rest = trace.removeprefix(MADE_UP).split(",")
+    asked = Asked(mix, JOBS, chips, DAYS, LOAD, seed=seed)
+    with Problems() as problems:
+        if mix not in MIXES:
+            problems.absorb(UnknownNameError("mix of jobs", mix, MIXES))
+        for part in rest:
+            name, _, value = part.partition("=")
+            known = {field.name for field in fields(Asked)} - {"mix", "chips", "seed"}
+            if name not in known:
+                problems.absorb(UnknownNameError("option of a mix", name, sorted(known)))
+                continue
+            try:
+                number = float(value)
+            except ValueError:
+                number = -1.0
+            most = {"jobs": 5e6, "days": 1e5, "load": 10.0, "large": 1.0, "burst": 100.0}[name]
+            if not (0.0 <= number <= most) or (name in {"jobs", "days", "load"} and not number):
+                rule = f"a number above 0, at most {most:g}"
+                fix = f"{name}=0.85" if name == "load" else f"leave {name} out"
+                problems.add(Problem(field=name, found=f'"{value}"', rule=rule, fix=fix))
+                continue
+            value_of: Any = int(number) if name == "jobs" else number
+            asked = replace(asked, **{name: value_of})
+    return asked
+
+
+def _of_file(
+    trace: str, reading: Reading, notes: list[str]
+) -> tuple[list[FleetJob], dict[str, Mapping[str, Any]]]:
+    """The jobs of a file that say what they ran on and how long, and what else they tell."""
+    usable = [row for row in reading.jobs if row.gpus and row.run_s and row.submit_s is not None]
+    if not usable:
+        raise InputError(
+            Problem(
+                file=trace, found=f"{reading.format}, {len(reading.jobs)} jobs, none usable",
+                rule="needs jobs with a submission time, a run time and chips",
+                fix="a trace of jobs, or submit,run,chips as CSV",
+            )
+        )  # fmt: skip
+    dropped = len(reading.jobs) - len(usable)
+    if dropped:
+        notes.append(
+            f"{dropped:,} of {len(reading.jobs):,} jobs have no chips or run time: left out"
+        )
+    shared = sum(row.gpus is not None and row.gpus != ceil(row.gpus) for row in usable)
+    if shared:
+        notes.append(f"{shared:,} jobs share a chip: each is taken to hold it whole")
+    jobs = [_job(row, n) for n, row in enumerate(usable)]
+    return jobs, {job.id: row.told for job, row in zip(jobs, usable, strict=True) if row.told}
+
+
+def _job(row: JobRow, number: int) -> FleetJob:
+    chips = max(ceil(row.gpus or 1), 1)
+    return FleetJob(
+        row.id or f"j{number}", row.submit_s or 0.0, row.run_s or 0.0, chips, row.limit_s,
+        int(row.told.get("priority", 0)), row.user or "", (), 0, row.state,
+        row.told.get("kind") == "service",
+    )  # fmt: skip
+
+
+def _kept(
+    jobs: Sequence[FleetJob], system: System, request: Request, notes: list[str]
+) -> list[FleetJob]:
+    """Those of the window that fit the system."""
+    ordered = sorted(jobs, key=lambda job: job.submit)
+    first = ordered[0].submit
+    if request.window is not None:
+        begin, end = request.window
+        ordered = [job for job in ordered if begin <= job.submit - first < end]
+    if request.jobs is not None:
+        ordered = ordered[: request.jobs]
+    room = (system.nodes - request.spares) * system.chips_per_node
+    fitting = [job for job in ordered if job.chips <= room]
+    if len(fitting) < len(ordered):
+        most = max(job.chips for job in ordered)
+        notes.append(
+            f"{len(ordered) - len(fitting):,} jobs ask for more chips (up to {most:,}) than there "
+            f"are ({room:,}): left out"
+        )
+    if not fitting:
+        rule = "one job at least must be left, in the window and on the system"
+        found = f"{len(jobs):,} jobs, none left"
+        raise InputError(Problem(found=found, rule=rule, fix="a larger system or window"))
+    return fitting
+
+
+_SHAPING: Final = ("model", "tp", "pp", "cp", "min_chips", "max_chips")
+
+
+def _sizes(job: FleetJob, own: Mapping[str, Any], kind: Kind, system: System) -> tuple[int, ...]:
+    """The sizes that the job can run on, within what its list says."""
+    least, most = own.get("min_chips") or 0, own.get("max_chips") or system.chips
+    return tuple(n for n in sizes_of(kind, job.chips, system) if least <= n <= most)
+
+
+def _kind(chips: int, own: Mapping[str, Any], system: System, request: Request) -> Kind:
+    model = own.get("model") or request.model
+    if model is None:
+        return default_kind(chips, system)
+    source: Mapping[str, Any] = own if own.get("model") else {
+        "tp": request.tp, "pp": request.pp, "cp": request.cp
+    }  # fmt: skip
+    tp, pp, cp = (int(source.get(name) or 1) for name in ("tp", "pp", "cp"))
+    kind = Kind(str(model), tp, pp, cp)
+    if chips % kind.unit:
+        rule = f"is a multiple of tp·pp·cp = {kind.unit}"
+        fix = "other degrees, or other chips"
+        raise InputError(Problem(field="chips", found=f"{chips} for {model}", rule=rule, fix=fix))
+    return kind
+
+
+def _say_defaults(jobs: Sequence[FleetJob], kinds: Mapping[Kind, int], notes: list[str]) -> None:
+    count = Counter(job.kind for job in jobs)
+    said = [
+        f"{count[index]:,} {kind.model} ({kind.why})"
+        for kind, index in kinds.items()
+        if kind.why != "given"
+    ]
+    if said:
+        notes.append("jobs that name no model are taken to train one by size: " + "; ".join(said))
+
+
+def span_of(text: str) -> tuple[float, float]:
+    """Return the two times of ``0d:10d`` in seconds. Raises ``InputError``."""
+    begin, _, end = text.partition(":")
+    return parse(begin, "s"), parse(end, "s")

@@ -1,0 +1,140 @@
+"""What can be asked of ``schedule``, and what is wrong with what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
+from typing import Any, Final
+
+from artery.answers.arguments import check_kinds
+from artery.cloud.failures import RATES, FailureRate
+from artery.cloud.policies import POLICIES
+from artery.cloud.spares import REPAIR
+from artery.cloud.told_failures import Rates
+from artery.errors import Problem, Problems, UnknownNameError, UsageError
+
+DEFAULT: Final = ("fifo", "backfill", "elastic-backfill")
+"""Policies that are compared unless others are named."""
+
+MEASURES: Final = ("p90-queue", "mean-queue", "p50-queue")
+"""What a cluster can be sized for."""
+
+_MOST: Final = 1e12
+"""Assumed: no time in seconds and no count is larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Options of :func:`artery.schedule`; ``None`` is left to what is published or computed.
+
+    ``policies`` are compared. ``model`` with ``tp``, ``pp`` and ``cp`` is what jobs train that do
+    not say it. ``jobs`` keeps the first so many, ``window`` those submitted between two times (s)
+    from the first. ``elastic`` is the share of the jobs of several chips that can be resized.
+    ``placing`` is ``topology`` or ``blind``; up to ``max_wait`` is waited for a better placement.
+    ``rate`` or ``node_failures_per_1000_days`` says how often nodes fail; neither: never.
+    ``spares`` nodes are kept for failures. ``maintenance`` are texts ``START:DURATION:NODES``,
+    ``spot`` a file with the nodes that a provider grants over time. ``serve`` is
+    ``chips=N,peak=N``: replicas that serve beside the training. ``size_for`` is
+    ``p90-queue=TIME`` or ``p90-queue=POLICY``. Times in seconds.
+    """
+
+    policies: tuple[str, ...] = DEFAULT
+    model: str | None = None
+    tp: int | None = None
+    pp: int | None = None
+    cp: int | None = None
+    jobs: int | None = None
+    window: tuple[float, float] | None = None
+    elastic: float = 1.0
+    placing: str = "topology"
+    max_wait: float = 0.0
+    defragment: bool = False
+    rate: str | None = None
+    node_failures_per_1000_days: float | None = None
+    spares: int = 0
+    repair_time: float = REPAIR
+    restart_time: float | None = None
+    save_time: float | None = None
+    resize_time: float | None = None
+    interval: float | None = None
+    store_bandwidth: float | None = None
+    maintenance: tuple[str, ...] = ()
+    spot: str | None = None
+    serve: str | None = None
+    size_for: str | None = None
+    seed: int = 0
+
+    @property
+    def rates(self) -> Rates | None:
+        """How often what fails; ``None``: nothing does."""
+        given = self.node_failures_per_1000_days
+        if given is not None:
+            return Rates(FailureRate("given", given, "given"), given, given, chips=None)
+        return None if self.rate is None else Rates(RATES[self.rate])
+
+
+def read_request(options: Mapping[str, Any]) -> Request:
+    """Return what ``options`` ask.
+
+    Raises:
+        UsageError: an option that there is not, or of the wrong kind.
+        InputError: names that nobody knows, numbers out of range; all at once.
+    """
+    known = {field.name for field in fields(Request)}
+    for name in options:
+        if name not in known:
+            raise UsageError(f'schedule has no option "{name}"; known: {", ".join(sorted(known))}')
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(given.get("policies"), str):
+        raise UsageError("policies must be names, not one text")
+    numbers = ("jobs", "tp", "pp", "cp", "spares", "seed")
+    check_kinds(int, **{name: given[name] for name in numbers if name in given})
+    request = Request(**given)
+    problems = Problems()
+    _check_names(request, problems)
+    _check_numbers(request, problems)
+    problems.raise_if_any()
+    return request
+
+
+def _check_names(request: Request, problems: Problems) -> None:
+    for name in request.policies:
+        if name not in POLICIES:
+            problems.absorb(UnknownNameError("policy", name, POLICIES))
+    if not request.policies:
+        problems.add(_wrong("policies", "none", "one policy at least", f"of {', '.join(POLICIES)}"))
+    if request.rate is not None and request.rate not in RATES:
+        problems.absorb(UnknownNameError("failure rate", request.rate, RATES))
+    if request.placing not in ("topology", "blind"):
+        problems.absorb(UnknownNameError("placing", request.placing, ("topology", "blind")))
+    if request.model is None and any((request.tp, request.pp, request.cp)):
+        rule = "tp, pp and cp are those of the model that all jobs train"
+        problems.add(_wrong("tp", "no model", rule, "--model llama3-70b --tp 8"))
+
+
+def _check_numbers(request: Request, problems: Problems) -> None:
+    if not 0.0 <= request.elastic <= 1.0:
+        problems.add(_wrong("elastic", f"{request.elastic:g}", "a share from 0 to 1", "0.5"))
+    for name in ("jobs", "tp", "pp", "cp"):
+        value = getattr(request, name)
+        if value is not None and value < 1:
+            problems.add(_wrong(name, str(value), "1 or more", "leave it out"))
+    for field in fields(request):
+        value = getattr(request, field.name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        if not (isfinite(value) and 0 <= value <= 1e15):
+            problems.add(
+                _wrong(field.name, f"{value:g}", "0 or more, at most 1e15", "leave it out")
+            )
+    for name in ("interval", "store_bandwidth"):
+        if getattr(request, name) == 0:
+            problems.add(_wrong(name, "0", "above 0", "leave it out to have it computed"))
+    if request.window is not None and not 0 <= request.window[0] < request.window[1] <= _MOST:
+        found = f"{request.window[0]:g} to {request.window[1]:g} s"
+        problems.add(_wrong("window", found, "begins before it ends", "0d:10d"))
+
+
+def _wrong(name: str, found: str, rule: str, fix: str) -> Problem:
+    return Problem(field=name, found=found, rule=rule, fix=fix)

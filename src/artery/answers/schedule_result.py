@@ -1,0 +1,81 @@
+"""What ``schedule`` answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from artery.answers.schedule_jobs import Jobs
+from artery.answers.schedule_request import Request
+from artery.answers.schedule_spot import Spot
+from artery.cloud.policies import Policy
+from artery.core.failure import FailureModel
+from artery.core.system import System
+from artery.simulator.fleet.outcome import Outcome
+from artery.simulator.fleet.records import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One policy and what came of it; ``cost`` in US dollars for all chips until the end."""
+
+    policy: Policy
+    outcome: Outcome
+    cost: float | None
+    slices: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """The fewest ``chips`` with which ``policy`` meets the target; ``None``: more than tried.
+
+    ``reached`` is the measure with them, ``less`` the saving against the first policy's chips.
+    """
+
+    policy: str
+    chips: int | None
+    reached: float | None
+    less: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sizing:
+    """A cluster sized for a ``measure`` of at most ``target`` seconds, from ``origin``."""
+
+    measure: str
+    target: float
+    origin: str
+    rows: tuple[Sized, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pools:
+    """Serving beside training: together (``shared``) and on chips of its own (``apart``).
+
+    ``chips`` serve at least, ``peak`` at most; ``reserved`` is what the pool of its own takes.
+    """
+
+    chips: int
+    peak: int
+    reserved: int
+    shared: tuple[Played, ...]
+    apart: tuple[Played, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleAnswer:
+    """Jobs on a system under each policy. ``load`` is the chip-time asked for over that there is.
+
+    ``load`` counts until the last submission. ``spot`` is there if the trace is one of spot
+    instances: one job that trains for as long as it lasts.
+    """
+
+    system: System
+    request: Request
+    jobs: Jobs
+    load: float
+    failures: FailureModel | None
+    played: tuple[Played, ...]
+    sizing: Sizing | None
+    pools: Pools | None
+    spot: Spot | None
+    warnings: tuple[str, ...]

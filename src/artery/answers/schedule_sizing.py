@@ -1,0 +1,91 @@
+"""How many chips each policy needs for one and the same wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from artery.answers.schedule_request import MEASURES
+from artery.answers.schedule_result import Played, Sized, Sizing
+from artery.errors import InputError, Problem
+from artery.simulator.fleet.outcome import Outcome
+from artery.units import parse
+
+if TYPE_CHECKING:
+    from artery.answers.schedule import Stage
+
+LARGEST: Final = 4
+"""The cluster is tried up to so many times its size."""
+
+FINE: Final = 0.005
+"""The answer is within this share of the size, or one node."""
+
+
+def sizing(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
+    """Return the fewest chips for ``MEASURE=TARGET``, policy by policy, by bisection.
+
+    ``TARGET`` is a time, or a policy whose own wait on the system as it is must be reached. A wait
+    is taken to fall as the cluster grows. Raises ``InputError``.
+    """
+    measure, _, wanted = text.partition("=")
+    if measure not in MEASURES or not wanted:
+        rule = f"is one of {', '.join(MEASURES)}, = and a time or a policy that is played"
+        raise InputError(
+            Problem(field="size-for", found=f'"{text}"', rule=rule, fix="p90-queue=fifo")
+        )
+    known = {each.policy.name: each for each in played}
+    if wanted in known:
+        target, origin = of(measure, known[wanted].outcome), wanted
+    else:
+        try:
+            target, origin = parse(wanted, "s"), "given"
+        except InputError as error:
+            raise error.at(field="size-for") from None
+    rows: list[Sized] = []
+    base: int | None = None
+    for each in played:
+        found = fewest(measure, target, stage, each)
+        chips = None if found is None else found[0] * stage.system.chips_per_node
+        base = chips if not rows else base
+        less = None if chips is None or not base else 1.0 - chips / base
+        rows.append(Sized(each.policy.name, chips, None if found is None else found[1], less))
+    return Sizing(measure, target, origin, tuple(rows))
+
+
+def of(measure: str, outcome: Outcome) -> float:
+    """Return ``p90-queue`` and the like of an outcome, in seconds; endless if a job never began."""
+    if outcome.unstarted:
+        return float("inf")
+    if measure == "mean-queue":
+        return outcome.mean_queue
+    share = 0.9 if measure == "p90-queue" else 0.5
+    return float(np.quantile(outcome.queue, share)) if len(outcome.queue) else 0.0
+
+
+def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int, float] | None:
+    """Return the fewest nodes that meet the target, and the wait then; ``None``: none do."""
+    system, jobs = stage.system, stage.jobs.jobs
+    per_node = system.chips_per_node
+    least = max(-(-job.chips // per_node) for job in jobs) + stage.request.spares
+
+    def wait(nodes: int) -> float:
+        what = f"{now.policy.name} on {nodes * per_node:,} chips"
+        return of(measure, stage.play(now.policy, jobs, nodes, what=what).outcome)
+
+    high, reached = system.nodes, of(measure, now.outcome)
+    while reached > target:
+        if high >= LARGEST * system.nodes:
+            return None
+        least, high = high + 1, min(high * 2, LARGEST * system.nodes)
+        reached = wait(high)
+    low = min(least, high)
+    while high - low > max(FINE * high, 0):
+        middle = (low + high) // 2
+        found = wait(middle)
+        if found <= target:
+            high, reached = middle, found
+        else:
+            low = middle + 1
+    return high, reached

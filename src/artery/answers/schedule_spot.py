@@ -1,0 +1,134 @@
+"""One training job on spot instances: elastic against a fixed size that starts again.
+
+The job trains for as long as the trace lasts. A fixed size waits until it has all its instances and
+starts again from its last checkpoint whenever it loses one. An elastic job goes on with what is
+there. Both save at the interval that the complete model finds best for the losses of the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
+
+from artery.answers.schedule_outages import granted
+from artery.cloud.fleet_job import FleetJob
+from artery.cloud.intervals import best_complete
+from artery.cloud.policies import POLICIES
+from artery.errors import InputError, Problem
+from artery.simulator.fleet.outcome import Outcome
+from artery.simulator.fleet.play import play
+from artery.simulator.fleet.setting import Costs, Setting
+
+if TYPE_CHECKING:
+    from artery.answers.schedule import Stage
+
+ENDLESS: Final = 1e10
+"""Seconds of work: more than any trace lasts."""
+
+USUAL: Final = 1800.0
+"""Assumed: who computes no interval saves every half hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spotted:
+    """What came of one way to run: ``steps`` kept, and where the granted instances' time went."""
+
+    name: str
+    instances: int
+    steps: float
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Ways to run on a trace: ``elastic``, and four of a fixed size.
+
+    ``best`` keeps most of all sizes, known only afterwards; ``mean`` has the mean number of
+    instances, ``most`` the largest. ``usual`` is ``most`` with a checkpoint every
+    :data:`USUAL` seconds. ``interval`` seconds of work lie between the checkpoints of the others,
+    at ``losses`` a day and instance.
+    """
+
+    duration: float
+    mean_instances: float
+    losses: float
+    interval: float
+    elastic: Spotted
+    best: Spotted
+    mean: Spotted
+    most: Spotted
+    usual: Spotted
+
+    @property
+    def ways(self) -> tuple[Spotted, ...]:
+        """All of them, the elastic one first."""
+        return self.elastic, self.best, self.mean, self.most, self.usual
+
+
+def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
+    """Return the ways to run on the instances of ``trace``, of which ``fields`` tells.
+
+    Raises ``InputError`` if the trace has more instances than the system nodes.
+    """
+    system, what = stage.system, stage.rates.kinds[kind]
+    per_node = system.chips_per_node
+    capacity = granted(trace, system.nodes)
+    most, end = int(fields["most_instances"]), float(fields["duration_s"])
+    unit = max(what.kind.unit // per_node, 1)
+    if most < unit:
+        rule = f"a replica takes {unit} instances, of which there are {most} at most"
+        raise InputError(Problem(file=trace, found=what.kind.model, rule=rule, fix="--model gpt2"))
+    present = float(fields["mean_instances"]) * end
+    rate = fields["lost"] / present if present else 0.0
+    costs = _costs(stage, kind, rate)
+    sizes = tuple(range(unit, most + 1, unit))
+
+    def run(name: str, asked: int, able: tuple[int, ...], every: float | None = None) -> Spotted:
+        def with_interval(kind: int, chips: int) -> Costs:
+            found = costs(kind, chips)
+            return found if every is None else found._replace(interval=every)
+
+        job = FleetJob("train", 0.0, ENDLESS, asked * per_node, None, 0, "",
+                       tuple(n * per_node for n in able), kind)  # fmt: skip
+        setting = Setting(
+            nodes=most, per_node=per_node, policy=POLICIES["elastic" if len(able) > 1 else "fifo"],
+            leaf=min(stage.levels.leaf, most), pod=stage.levels.pod, speeds=stage.rates.speed,
+            costs=with_interval, capacity=capacity, until=end, seed=stage.request.seed,
+        )  # fmt: skip
+        outcome = play(setting, [job])
+        steps = outcome.work / (asked * per_node)
+        steps /= stage.rates.step(stage.rates.packed(kind, asked * per_node))
+        return Spotted(name, asked, steps, outcome)
+
+    fixed = [run("fixed", size, (size,)) for size in sizes]
+    mean = min(sizes, key=lambda n: (abs(n - fields["mean_instances"]), n))
+    return Spot(
+        duration=end,
+        mean_instances=float(fields["mean_instances"]),
+        losses=rate * 86400.0,
+        interval=costs(kind, mean * per_node).interval,
+        elastic=run("elastic", sizes[-1], sizes),
+        best=replace(max(fixed, key=lambda each: each.steps), name="fixed-best"),
+        mean=replace(fixed[sizes.index(mean)], name="fixed-mean"),
+        most=replace(fixed[-1], name="fixed-most"),
+        usual=run("fixed-usual", sizes[-1], sizes[-1:], USUAL),
+    )
+
+
+def _costs(stage: Stage, kind: int, rate: float) -> Callable[[int, int], Costs]:
+    """Costs with the interval for instances that are lost ``rate`` times a second each."""
+    computed = stage.setting(POLICIES["fifo"], stage.system.nodes).costs
+
+    def costs(_: int, chips: int) -> Costs:
+        found = computed(kind, chips)
+        if stage.request.interval is not None:
+            return found
+        nodes = max(chips // stage.system.chips_per_node, 1)
+        best = inf
+        if rate > 0.0 and found.save > 0.0:
+            best = best_complete(found.save, 1.0 / (rate * nodes), found.process)[0]
+        return found._replace(interval=best)
+
+    return costs

@@ -1,0 +1,123 @@
+"""The words of ``schedule``, in English and Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from artery.report.words import Language
+
+_EN = {
+    "about": "{jobs} jobs, {load} of the chips' time asked for; {source}",
+    "policies": "policies",
+    "mean_queue": "mean queue",
+    "p90_queue": "p90 queue",
+    "mean_jct": "mean JCT",
+    "useful": "useful",
+    "arriving": "until last submission",
+    "allocated": "allocated",
+    "also": "also",
+    "split": "split jobs",
+    "fragmentation": "fragmentation",
+    "fairness": "Jain",
+    "restarts": "restarts",
+    "resizes": "resizes",
+    "cost": "cost",
+    "states": "where chip-time goes",
+    "saving": "saving checkpoints",
+    "redone": "work done again",
+    "restarting": "restarting",
+    "resizing": "resizing",
+    "stalled": "stalls, slow nodes",
+    "unused": "held, not used",
+    "idle": "idle, nobody waits",
+    "blocked": "idle, jobs wait",
+    "spare": "spare",
+    "down": "in repair",
+    "maintenance": "planned work",
+    "absent": "not granted",
+    "sizing": "chips needed for a {measure} of {target}{origin}",
+    "p90-queue": "p90 queue",
+    "p50-queue": "median queue",
+    "mean-queue": "mean queue",
+    "chips": "chips",
+    "less": "fewer",
+    "pools": "serving beside training: {chips} to {peak} chips; a pool of its own takes {reserved}",
+    "shared": "shared",
+    "apart": "apart",
+    "service": "p99 wait to serve",
+    "spot": "one training job on spot instances",
+    "spot_about": "{hours} h, {mean} instances on average, each lost {losses} times a day; "
+    "a checkpoint every {interval} of work",
+    "instances": "instances",
+    "steps": "steps kept",
+    "elastic_over": "elastic over it",
+    "elastic": "elastic",
+    "fixed-best": "fixed, best size",
+    "fixed-mean": "fixed, mean size",
+    "fixed-most": "fixed, largest size",
+    "fixed-usual": "fixed, largest, saves every 30 min",
+    "warning": "warning",
+    "next": "next",
+}
+
+_ZH = {
+    "about": "{jobs} 个作业,占芯片时间的 {load};{source}",
+    "policies": "策略",
+    "mean_queue": "平均排队",
+    "p90_queue": "p90 排队",
+    "mean_jct": "平均完成时间",
+    "useful": "有效利用率",
+    "arriving": "至最后提交",
+    "allocated": "已分配",
+    "also": "其他指标",
+    "split": "跨叶作业",
+    "fragmentation": "碎片率",
+    "fairness": "Jain 指数",
+    "restarts": "重启",
+    "resizes": "伸缩",
+    "cost": "费用",
+    "states": "芯片时间去向",
+    "saving": "写检查点",
+    "redone": "重做",
+    "restarting": "重启中",
+    "resizing": "伸缩中",
+    "stalled": "停顿与慢节点",
+    "unused": "占而未用",
+    "idle": "空闲,无人等待",
+    "blocked": "空闲,有作业等待",
+    "spare": "备用",
+    "down": "维修中",
+    "maintenance": "计划维护",
+    "absent": "未获供给",
+    "sizing": "{measure}达到 {target} 所需芯片{origin}",
+    "p90-queue": "p90 排队",
+    "p50-queue": "排队中位数",
+    "mean-queue": "平均排队",
+    "chips": "芯片",
+    "less": "节省",
+    "pools": "推理与训练并存:{chips} 至 {peak} 块芯片;独立池占 {reserved} 块",
+    "shared": "共享",
+    "apart": "分开",
+    "service": "p99 上线等待",
+    "spot": "竞价实例上的一个训练作业",
+    "spot_about": "{hours} 小时,平均 {mean} 个实例,每个每天被收回 {losses} 次;"
+    "每 {interval} 工作写一次检查点",
+    "instances": "实例",
+    "steps": "保留步数",
+    "elastic_over": "弹性之比",
+    "elastic": "弹性",
+    "fixed-best": "固定,最佳规模",
+    "fixed-mean": "固定,平均规模",
+    "fixed-most": "固定,最大规模",
+    "fixed-usual": "固定,最大,每 30 分钟保存",
+    "warning": "注意",
+    "next": "下一步",
+}
+
+_TABLES: Mapping[Language, Mapping[str, str]] = MappingProxyType({"en": _EN, "zh": _ZH})
+
+
+def schedule_words(language: Language) -> Mapping[str, str]:
+    """Return the table of one language; both have the same keys."""
+    return _TABLES[language]
