@@ -155,7 +155,7 @@ def compare_training(
     loads = machine.load, os.getloadavg()[0]
     one = machine.step(run, 1).timeline.step_s
     samples = run.batch * run.accumulate
-    points = sorted({1, ranks, *scaling})
+    points = sorted({1, ranks, *scaling} if machine.wires else {1})
     steps = {number: machine.step(run, number).timeline.step_s for number in points}
     whole = measured.root.value
     alone = whole - measured.root.children[-1].value
@@ -173,14 +173,18 @@ def compare_training(
         Scaling(ranks, whole, ranks * samples / whole, alone / whole),
         sent,
         loads,
-        (*predicted.warnings, *_busy(loads, machine.cores, ranks)),
+        (*predicted.warnings, *_cautions(machine, loads, ranks)),
     )
 
 
-def _busy(loads: tuple[float, float], cores: int, ranks: int) -> list[str]:
-    if max(loads) > ranks + cores / 2:
-        return [f"others computed as well: load average {max(loads):.1f} on {cores} cores"]
-    return []
+def _cautions(machine: Machine, loads: tuple[float, float], ranks: int) -> list[str]:
+    found = []
+    if not machine.wires:
+        found.append("all-reduces were not timed: more than one process cannot be predicted")
+    if max(loads) > ranks + machine.cores / 2:
+        load = f"load average {max(loads):.1f} on {machine.cores} cores"
+        found.append(f"others computed as well: {load}")
+    return found
 
 
 def _predicted(run: Run, step: Step, machine: Machine, ranks: int) -> Term:

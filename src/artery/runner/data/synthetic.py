@@ -16,8 +16,11 @@ from torch import Tensor
 _LIKELY: Final = 0.9
 """Assumed: the chance of a token's likelier follower."""
 
-_TEST: Final = 1 << 40
-"""Held-out samples are drawn with keys from here on, beyond every training sample's."""
+_TEST: Final = 1 << 31
+"""Held-out samples are drawn with keys from here on, beyond every training sample's.
+
+The generator of a processor takes 32 bits of its seed: more would be lost.
+"""
 
 
 class SyntheticImages:
