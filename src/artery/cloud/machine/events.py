@@ -29,11 +29,12 @@ class HostLeaving:
 
 @dataclass(frozen=True, slots=True)
 class HostLost:
-    """A host is gone or out of reach, with all on it."""
+    """A host is gone or out of reach, with all on it; ``step``: how far it came."""
 
     at: float
     host: str
     reason: str
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,14 @@ class Slow:
 
 
 @dataclass(frozen=True, slots=True)
+class Retiring:
+    """A member was told to go; it still works."""
+
+    at: float
+    member: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoreReady:
     """The store where ranks meet stands on ``host``."""
 
@@ -175,6 +184,7 @@ Event = (
     | Torn
     | Stalled
     | Slow
+    | Retiring
     | StoreReady
     | StoreLost
     | Preempted

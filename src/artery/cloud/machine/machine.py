@@ -43,7 +43,8 @@ class Machine:
     """One job. :meth:`handle` takes the next event and returns what is to be done.
 
     ``deadline`` is the time at which a ``Tick`` is due (infinite: none). ``saved`` are steps whose
-    states lie in the shared store from an earlier run.
+    states lie in the shared store from an earlier run. ``world``: the members of the attempt, by
+    rank; ``reached``: the steps that are done.
     """
 
     def __init__(self, policy: Policy, saved: tuple[int, ...] = ()) -> None:
@@ -61,13 +62,20 @@ class Machine:
         self._store_stands = not policy.store
         self._since = -inf
         self._enough = inf
-        self._reached = 0
+        self.reached = 0
+        self._furthest = 0
         self._resumed = False
         self._stepped = False
         self._in_vain = 0
+        self._surmised = False
         self._preempted = ""
         self._saving = False
         self._failed = False
+
+    @property
+    def store(self) -> str | None:
+        """The host where the store stands, if it stands."""
+        return self._store if self._store_stands else None
 
     def handle(self, event: events.Event) -> tuple[actions.Action, ...]:
         """Return what is to be done after ``event``, in order."""
@@ -81,25 +89,25 @@ class Machine:
         match event:
             case events.HostJoined() | events.HostLeaving() | events.HostLost():
                 yield from self._host(event)
-            case events.Ready() | events.Lost() | events.Left() | events.Done() | events.Slow():
+            case events.Ready() | events.Lost() | events.Left() | events.Done():
                 yield from self._member(event)
+            case events.Slow() | events.Retiring():
+                yield from self._retire(event)
             case events.Saved() | events.Torn():
                 self._state(event)
             case events.StoreReady() | events.StoreLost():
                 yield from self._store_event(event)
             case events.Resumed() | events.Stepped() | events.Stalled():
-                if event.attempt == self.counts.attempts:
-                    yield from self._attempt(event)
+                yield from self._attempt(event)
             case events.Preempted(at, reason):
                 yield from self._preempt(at, reason)
-            case events.Tick(at):
-                if at >= self.deadline:
-                    yield from self._due(at)
+            case events.Tick(at) if at >= self.deadline:
+                yield from self._due(at)
 
     def _state(self, event: events.Saved | events.Torn) -> None:
         if isinstance(event, events.Saved):
             self._states.saved(event.step, event.host)
-            self._reached = max(self._reached, event.step)
+            self.reached = max(self.reached, event.step)
         else:
             self._states.torn(event.step, event.host)
 
@@ -116,7 +124,8 @@ class Machine:
                     yield from self._stock(host, spares=True)
                     yield from self._need_store()
                     yield from self._form(at)
-            case events.HostLost(at, name, reason):
+            case events.HostLost(at, name, reason, step):
+                self.reached = max(self.reached, step)
                 yield from self._host_lost(at, name, reason)
             case events.HostLeaving(at, name):
                 yield from self._host_leaving(at, name)
@@ -181,7 +190,7 @@ class Machine:
     # Members
 
     def _member(
-        self, event: events.Ready | events.Lost | events.Left | events.Done | events.Slow
+        self, event: events.Ready | events.Lost | events.Left | events.Done
     ) -> Iterator[actions.Action]:
         member = self._roster.members.get(event.member)
         if member is None:
@@ -200,19 +209,19 @@ class Machine:
             case events.Done(at, name, attempt, step):
                 if attempt == self.counts.attempts and name in self._active:
                     self._done.add(name)
-                    self._reached = max(self._reached, step)
+                    self.reached = max(self.reached, step)
                     if self._done.issuperset(self._active):
                         yield from self._end("finished", "all steps are done")
-            case events.Slow(at):
-                yield from self._slow(at, member)
 
     def _lost(self, event: events.Lost, member: Member) -> Iterator[actions.Action]:
-        self._reached = max(self._reached, event.step)
+        self.reached = max(self.reached, event.step)
         self._roster.drop(member)
         if not event.gone:
             self.counts.killed += 1
             yield actions.Kill(member.name, event.reason)
         if self._active.pop(member.name, None) is not None:
+            if self.phase == "stopping" and self._surmised:  # who noticed did not know why
+                self.reason, self._surmised = f"{member.name}: {event.reason}", False
             yield from self._broken(event.at, f"{member.name}: {event.reason}")
         else:
             self.reason = self.reason or f"{member.name}: {event.reason}"
@@ -230,25 +239,39 @@ class Machine:
         return self._in_vain > self.policy.fruitless * max(1, self.policy.max_ranks)
 
     def _left(self, event: events.Left, member: Member) -> Iterator[actions.Action]:
-        self._reached = max(self._reached, event.step)
+        self.reached = max(self.reached, event.step)
         if event.attempt != self.counts.attempts or self._active.pop(member.name, None) is None:
             return
         member.standing = "idle"
         self._roster.recount(member.host)
         if self.phase == "running":
             yield from self._broken(event.at, f"{member.name}: {event.reason or 'left'}")
+            self._surmised = True
         elif not self._active:
             yield from self._all_left(event.at)
 
-    def _slow(self, at: float, member: Member) -> Iterator[actions.Action]:
-        replaceable = self.policy.replace_slow and self.phase == "running" and self._stepped
-        spare = self._roster.usable >= len(self.world) and any(
-            m.standing == "idle" and not m.retired for m in member.host.members.values()
-        )
-        if replaceable and spare and member.name in self._active:
-            member.retired = True
-            self._roster.recount(member.host)
-            yield from self._pause(at, save=False)
+    def _retire(self, event: events.Slow | events.Retiring) -> Iterator[actions.Action]:
+        """Let a member make way for another: one that was told to go, or is slow if asked to."""
+        member = self._roster.members.get(event.member)
+        if member is None or member.retired:
+            return
+        if isinstance(event, events.Slow) and not self._replaceable(member):
+            return
+        member.retired = True
+        self._roster.recount(member.host)
+        if member.name in self._active:
+            if self.phase == "running":
+                yield from self._pause(event.at, save=False)
+        else:
+            self._roster.drop(member)
+            yield actions.Kill(member.name, "told to go")
+            yield from self._stock(member.host, spares=self._stepped)
+
+    def _replaceable(self, member: Member) -> bool:
+        """Whether a slow member has a rank and its host a spare that may have it."""
+        idle = (m for m in member.host.members.values() if m.standing == "idle" and not m.retired)
+        steady = self.phase == "running" and self._stepped and member.name in self._active
+        return self.policy.replace_slow and steady and any(idle)
 
     # Attempts
 
@@ -271,6 +294,8 @@ class Machine:
             yield from self._begin(at)
 
     def _begin(self, at: float) -> Iterator[actions.Action]:
+        if self.reached > self._furthest:
+            self._furthest, self._in_vain = self.reached, 0
         if self._in_vain > self.policy.fruitless:
             yield from self._end("failed", f"{self._in_vain} attempts in vain; {self.reason}")
             return
@@ -302,16 +327,18 @@ class Machine:
     def _attempt(
         self, event: events.Resumed | events.Stepped | events.Stalled
     ) -> Iterator[actions.Action]:
+        if event.attempt != self.counts.attempts:
+            return
         match event:
             case events.Resumed(_, _, step):
                 if not self._resumed:
                     self._resumed = True
-                    self.counts.lost_steps += max(0, self._reached - step)
-                    self._reached = step
+                    self.counts.lost_steps += max(0, self.reached - step)
+                    self.reached = step
             case events.Stepped(at, _, step):
-                self._reached = max(self._reached, step)
+                self.reached = max(self.reached, step)
                 if self.phase == "running" and not self._stepped:
-                    self._stepped, self._in_vain = True, 0
+                    self._stepped = True
                     self.deadline, self.reason = inf, ""
                     for host in list(self._roster.hosts.values()):
                         yield from self._stock(host, spares=True)
@@ -323,12 +350,15 @@ class Machine:
 
     def _broken(self, at: float, reason: str) -> Iterator[actions.Action]:
         """The attempt cannot go on: everybody leaves it."""
-        self.reason = reason
         if self.phase in {"running", "pausing"}:
+            self.reason, self._surmised = reason, False
             self.phase, self.deadline = "stopping", at + self.policy.grace
             self._failed = True
             if self._active:
                 yield actions.Stop(self.counts.attempts)
+            if not self._resumed and self._store is not None:  # it may be what hangs
+                self._store, self._store_stands = None, False
+                yield from self._need_store()
         if self.phase == "stopping" and not self._active:
             yield from self._all_left(at)
 
@@ -341,7 +371,7 @@ class Machine:
         self.phase, self._since, self._enough = "forming", at, inf
         for member in [m for m in self._roster.members.values() if m.retired]:
             self._roster.drop(member)
-            yield actions.Kill(member.name, "slow")
+            yield actions.Kill(member.name, "it makes way")
         for host in list(self._roster.hosts.values()):
             if host.leaving:
                 self._states.host_lost(host.name)

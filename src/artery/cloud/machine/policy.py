@@ -15,7 +15,7 @@ class Policy:
     being given up. ``pause``: for a step to be finished and saved. ``start``: to wait for the
     fewest ranks. ``settle``: to wait for more than the fewest, and between a newcomer and the
     pause that takes it in. ``begin``: from Begin to the first step. ``fruitless``: attempts in a
-    row without one new step before the job is given up.
+    row that came no further than any before, until the job is given up.
     """
 
     min_ranks: int

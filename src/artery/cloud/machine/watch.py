@@ -17,8 +17,8 @@ from typing import Final
 LONGEST: Final = 20.0
 """A step is overdue after so many times the median step (assumed), and no sooner than ``hang``."""
 
-HABIT: Final = 5
-"""Steps over which somebody must have been slow (assumed)."""
+HABIT: Final = 5, 2.0
+"""Steps, and seconds, over which somebody must have been slow (assumed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Lagging:
 class _Seen:
     last: Progress
     since: float
-    computed: deque[tuple[int, float]] = field(default_factory=deque)
+    computed: deque[tuple[float, int, float]] = field(default_factory=deque)
 
 
 class Watch:
@@ -59,7 +59,7 @@ class Watch:
     ``slow``: a factor over the others' median that is too slow.
     """
 
-    def __init__(self, hang: float, slow: float, habit: int = HABIT) -> None:
+    def __init__(self, hang: float, slow: float, habit: tuple[int, float] = HABIT) -> None:
         self._hang = hang
         self._slow = slow
         self._habit = habit
@@ -78,17 +78,26 @@ class Watch:
         elif progress != seen.last:
             seen.last, seen.since = progress, at
             self._moved = at
-        if not seen.computed or progress.step >= seen.computed[-1][0] + 1:
-            seen.computed.append((progress.step, progress.computed))
-            while progress.step - seen.computed[0][0] > self._habit and len(seen.computed) > 2:
+        if not seen.computed or progress.step > seen.computed[-1][1]:
+            seen.computed.append((at, progress.step, progress.computed))
+            while len(seen.computed) > 2 and self._enough(seen.computed[1], seen.computed[-1]):
                 seen.computed.popleft()
         self._pace(at, progress.step)
+
+    def _enough(self, first: tuple[float, int, float], last: tuple[float, int, float]) -> bool:
+        steps, seconds = self._habit
+        return last[1] - first[1] >= steps and last[0] - first[0] >= seconds
 
     def _pace(self, at: float, step: int) -> None:
         if self._first is None:
             self._first = at, step
         elif step > self._first[1]:
             self._step_time = (at - self._first[0]) / (step - self._first[1])
+
+    @property
+    def step_time(self) -> float:
+        """Seconds per step so far; 0 before there are two."""
+        return self._step_time
 
     @property
     def patience(self) -> float:
@@ -124,5 +133,4 @@ class Watch:
 
     def _per_step(self, seen: _Seen) -> float | None:
         first, last = seen.computed[0], seen.computed[-1]
-        steps = last[0] - first[0]
-        return (last[1] - first[1]) / steps if steps >= self._habit else None
+        return (last[2] - first[2]) / (last[1] - first[1]) if self._enough(first, last) else None

@@ -1,0 +1,143 @@
+"""Where the time of a run goes: a log of phases, one JSON object a line, and its account.
+
+Every process appends whole lines to one file, so that whoever is killed leaves what it wrote.
+``rank`` -1 is the supervisor. A line::
+
+    {"schema": "artery.phases/1", "ts": 1790000000.0, "seconds": 0.012, "rank": 0, "attempt": 1,
+     "phase": "step", "step": 17}
+
+``ts`` is when the phase began (seconds since 1970), ``seconds`` how long it took; ``step`` counts
+steps done at its end. docs/recovery.md lists the phases.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+SCHEMA: Final = "artery.phases/1"
+
+SUPERVISOR: Final = -1
+
+WORK: Final = ("step", "first_step", "save", "copy", "evaluate", "load", "rendezvous")
+"""What ranks do one after the other."""
+
+AROUND: Final = ("detect", "teardown", "reform", "pause", "start", "finish")
+"""What the supervisor sees, between the attempts."""
+
+BESIDE: Final = ("persist", "import", "lost_work", "compute", "wait")
+"""What runs beside the others, or is part of them: no share of the time of its own."""
+
+
+class PhaseLog:
+    """Writes phases to ``path`` (``None``: nowhere) for one rank."""
+
+    def __init__(self, path: str | Path | None, rank: int = SUPERVISOR, attempt: int = 0) -> None:
+        self.rank = rank
+        self.attempt = attempt
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._file = None if path is None else os.open(path, flags, 0o644)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def write(
+        self, phase: str, ts: float, seconds: float, step: int | None = None, **more: object
+    ) -> None:
+        """Append one phase that began at ``ts`` and took ``seconds``."""
+        if self._file is None:
+            return
+        row: dict[str, object] = {
+            "schema": SCHEMA,
+            "ts": round(ts, 6),
+            "seconds": round(seconds, 6),
+            "rank": self.rank,
+            "attempt": self.attempt,
+            "phase": phase,
+        }
+        if step is not None:
+            row["step"] = step
+        os.write(self._file, (json.dumps({**row, **more}) + "\n").encode())
+
+    @contextmanager
+    def timed(self, phase: str, step: int | None = None, **more: object) -> Iterator[None]:
+        """Append what happens inside as one phase, if it ends well."""
+        ts, start = time.time(), time.perf_counter()
+        yield
+        self.write(phase, ts, time.perf_counter() - start, step, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Seconds of a run by phase. ``lost_work``: steps that had to be done again."""
+
+    total: float
+    phases: Mapping[str, float]
+    lost_work: float
+    unexplained: float
+
+    @property
+    def unexplained_share(self) -> float:
+        """The share of the whole time that no phase covers."""
+        return self.unexplained / self.total if self.total > 0.0 else 0.0
+
+
+def read(path: str | Path) -> list[dict[str, Any]]:
+    """Return the rows of a log; a last line that was cut off is left out."""
+    rows: list[dict[str, Any]] = []
+    for text in Path(path).read_text("utf-8").splitlines():
+        try:
+            row = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(row, dict) and row.get("schema") == SCHEMA:
+            rows.append(row)
+    return rows
+
+
+def account(rows: Iterable[Mapping[str, Any]]) -> Account:
+    """Return where the time went between the first row's begin and the last row's end.
+
+    Each moment counts once: for what rank 0 does, else for what the supervisor sees.
+    """
+    spans: list[tuple[int, float, float, str]] = []
+    lost = 0.0
+    for row in rows:
+        phase, rank = row["phase"], row["rank"]
+        if phase == "lost_work":
+            lost += row["seconds"]
+        elif phase not in BESIDE and rank in (0, SUPERVISOR):
+            order = 0 if rank == 0 else 1
+            spans.append((order, row["ts"], row["ts"] + row["seconds"], phase))
+    if not spans:
+        return Account(0.0, {}, 0.0, 0.0)
+    begin, end = min(span[1] for span in spans), max(span[2] for span in spans)
+    shares: defaultdict[str, float] = defaultdict(float)
+    for seconds, phase in _swept(spans):
+        shares[phase] += seconds
+    covered = sum(shares.values())
+    return Account(end - begin, dict(shares), lost, max(0.0, end - begin - covered))
+
+
+def _swept(spans: list[tuple[int, float, float, str]]) -> Iterator[tuple[float, str]]:
+    """Yield pieces of time with the phase that counts there, the lowest order first."""
+    edges = sorted({edge for _, begin, end, _ in spans for edge in (begin, end)})
+    waiting = sorted(spans, key=lambda span: -span[1])
+    open_spans: list[tuple[int, float, float, str]] = []
+    for left, right in pairwise(edges):
+        while waiting and waiting[-1][1] <= left:
+            open_spans.append(waiting.pop())
+        open_spans = [span for span in open_spans if span[2] > left]
+        if open_spans:
+            yield right - left, min(open_spans)[3]

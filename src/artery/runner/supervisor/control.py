@@ -1,0 +1,414 @@
+"""The supervisor: feeds what happens to the recovery machine, and does what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from artery.cloud.machine import actions, events
+from artery.cloud.machine.machine import Machine
+from artery.cloud.machine.policy import Policy
+from artery.cloud.machine.record import line, opening
+from artery.cloud.machine.watch import Watch
+from artery.runner.checkpoint.folder import Folder
+from artery.runner.faults import read_faults
+from artery.runner.phases import PhaseLog
+from artery.runner.settings import Settings
+from artery.runner.supervisor.drills import drill
+from artery.runner.supervisor.hosts import Host, Hosts
+from artery.runner.supervisor.result import RunResult
+from artery.runner.supervisor.signals import Told
+from artery.runner.supervisor.story import Story
+from artery.runner.supervisor.watching import Attempt
+from artery.runner.worker.link import PAUSE, PEER, SAVE
+from artery.runner.worker.progress import Mark
+
+LOOK: Final = 0.1
+"""Seconds between two looks at progress (assumed)."""
+
+LATELY: Final = 1.0
+"""Seconds after which a silent host's members are not judged any more (assumed)."""
+
+UNBORN: Final = 3
+"""Agents in a row that may end before they joined, until the run is given up (assumed)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """Where a run lives.
+
+    ``agents`` of this machine with ``places`` ranks each; ``listen`` is where others may join.
+    ``warm``: workers are forked from agents that have torch imported. ``hang``: seconds without
+    progress that are too long; ``slow``: a factor over the others' computing that is too slow;
+    ``beat``: seconds of silence after which a host is lost (assumed). ``signals`` tell the run to
+    save and go. ``replace_agents``: an agent of this machine that is lost is started anew.
+    """
+
+    agents: int = 1
+    places: int = 1
+    listen: tuple[str, int] = ("127.0.0.1", 0)
+    warm: bool = True
+    hang: float = 30.0
+    slow: float = 2.0
+    beat: float = 10.0
+    signals: tuple[str, ...] = ("SIGTERM", "SIGUSR1", "SIGINT")
+    replace_agents: bool = True
+
+
+class Supervisor:
+    """One run, in the folder ``run``; ``note`` is called with what a person should know.
+
+    What happened and what was done about it is recorded in ``recovery.jsonl`` there.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        fleet: Fleet,
+        policy: Policy,
+        run: Path,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._settings, self._fleet, self._policy, self._run = settings, fleet, policy, run
+        self._faults = {fault.index: fault for fault in read_faults(settings.faults)}
+        self._note = note
+        self._start = time.monotonic()
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "settings.json").write_text(json.dumps(settings.document(), indent=1), "utf-8")
+        known = Folder(run / "checkpoints", settings.keep).steps()
+        self._saved = tuple(step for step in known if step <= settings.steps)
+        self.machine = Machine(policy, self._saved)
+        self.token = os.environ.get("ARTERY_TOKEN") or secrets.token_hex(16)
+        self.hosts = Hosts(fleet.listen, self.token)
+        self._selector = selectors.DefaultSelector()
+        self._told = Told()
+        self._log = PhaseLog(run / "phases.jsonl")
+        self._story = Story(self._log, self.machine)
+        self._record: TextIO = (run / "recovery.jsonl").open("w", encoding="utf-8")
+        self._attempt = Attempt()
+        self._end: actions.End | None = None
+        self._unborn = 0
+        self._leaving: set[str] = set()
+        self._warnings: list[str] = []
+        self._slow: dict[int, float] = {}
+        self._last: dict[str, Any] = {}
+
+    def run(self) -> RunResult:
+        """Run to the end, whatever it is; nothing is left running."""
+        with ExitStack() as closing:
+            closing.callback(self._record.close)
+            closing.callback(self._log.close)
+            closing.callback(self._told.close)
+            closing.callback(self._selector.close)
+            closing.callback(self._end_all)
+            closing.enter_context(self._told.listening(self._fleet.signals))
+            self._record.write(opening(self._policy, self._saved) + "\n")
+            self._selector.register(self.hosts, selectors.EVENT_READ, self.hosts)
+            self._selector.register(self._told, selectors.EVENT_READ, self._told)
+            for _ in range(self._fleet.agents):
+                self.hosts.start(self._fleet.places)
+            while self._end is None:
+                self._turn()
+        return self._result(self._end)
+
+    def _end_all(self) -> None:
+        with self._story.finishing():
+            self.hosts.end()
+
+    def _now(self) -> float:
+        return time.monotonic() - self._start
+
+    # What happens
+
+    def _turn(self) -> None:
+        """Wait for whatever happens next, and let the machine know."""
+        due = self.machine.deadline - self._now()
+        for key, _ in self._selector.select(max(0.0, min(LOOK, due))):
+            if key.data is self.hosts:
+                self._welcome(self.hosts.accept())
+            elif isinstance(key.data, Host):
+                self._listen(key.data)
+            else:
+                self._told.quiet()
+        for number in self._told.numbers:
+            self._feed(events.Preempted(self._now(), signal.Signals(number).name))
+        self._look()
+        if self.machine.deadline <= self._now():
+            self._feed(events.Tick(self._now()))
+
+    def _feed(self, event: events.Event) -> None:
+        """Let the machine know, and do what it says."""
+        if self._end is not None:
+            return
+        with self._story.told(event):
+            wanted = self.machine.handle(event)
+        self._record.writelines(line(thing) + "\n" for thing in (event, *wanted))
+        self._record.flush()
+        for action in wanted:
+            getattr(self, f"_do_{type(action).__name__.lower()}")(action)
+
+    def _look(self) -> None:
+        """Look for who is silent, and who does not go on."""
+        for host in list(self.hosts.by_name.values()):
+            if host.joined and time.monotonic() - host.heard > self._fleet.beat:
+                self._host_gone(host, f"silent for {self._fleet.beat:g} s")
+        for _ in self.hosts.lost_before_joining():
+            self._unborn += 1
+            self._another_agent()
+        if self.machine.phase in {"running", "pausing"}:
+            for event, words in self._attempt.verdicts(self._now(), heard=self._all_heard()):
+                self._warn(event, words)
+                self._feed(event)
+
+    def _all_heard(self) -> bool:
+        """Whether all hosts told lately how far their members are."""
+        names = {member.rpartition(".")[0] for member in self._attempt.members}
+        hosts = [self.hosts.by_name[name] for name in names if name in self.hosts.by_name]
+        return all(time.monotonic() - host.heard < LATELY for host in hosts)
+
+    def _warn(self, event: events.Event, words: str) -> None:
+        self._note(words)
+        if isinstance(event, events.Slow):
+            self._warnings.append(words)
+            self._slow[self._attempt.members.index(event.member)] = event.factor
+
+    # Hosts
+
+    def _welcome(self, host: Host | None) -> None:
+        if host is None:
+            return
+        self._selector.register(host.channel, selectors.EVENT_READ, host)
+        host.channel.send(
+            "welcome",
+            name=host.name,
+            settings=self._settings.document(),
+            run=str(self._run),
+            warm=self._fleet.warm,
+        )
+
+    def _listen(self, host: Host) -> None:
+        """Hear what an agent says; its silence for good is the loss of the host."""
+        for message in host.channel.receive():
+            host.heard = time.monotonic()
+            if message["kind"] == "worker":
+                what, member = message.pop("what"), message.pop("member")
+                getattr(self, f"_worker_{what}")(host, member, message)
+            else:
+                getattr(self, f"_host_{message['kind']}")(host, message)
+        if not host.channel.open and host.name in self.hosts.by_name:
+            self._host_gone(host, "its agent is gone")
+
+    def _host_gone(self, host: Host, reason: str) -> None:
+        self._forget(host)
+        if host.joined:
+            if host.name not in self._leaving:
+                self._note(f"host {host.name} is lost: {reason}")
+            step = self._attempt.furthest(host)
+            self._feed(events.HostLost(self._now(), host.name, reason, step))
+        else:
+            self._unborn += 1
+        self.hosts.expel(host.name)
+        if host.pid and host.name not in self._leaving and self._fleet.replace_agents:
+            self._another_agent()
+
+    def _forget(self, host: Host) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(host.channel)
+
+    def _another_agent(self) -> None:
+        if self._unborn >= UNBORN:
+            self._end = actions.End("failed", "agents end before they have joined (see above)")
+        elif self._end is None:
+            self.hosts.start(self._fleet.places)
+
+    def _host_joined(self, host: Host, _: dict[str, Any]) -> None:
+        host.joined, self._unborn = True, 0
+        self._feed(events.HostJoined(self._now(), host.name, host.places))
+
+    def _host_started(self, host: Host, said: dict[str, Any]) -> None:
+        host.pids[said["member"]] = said["pid"]
+
+    def _host_store(self, host: Host, said: dict[str, Any]) -> None:
+        host.store_port, host.pids["store"] = said["port"], said["pid"]
+        self._feed(events.StoreReady(self._now(), host.name))
+
+    def _host_store_lost(self, host: Host, said: dict[str, Any]) -> None:
+        if said["pid"] == host.pids.get("store"):
+            self._feed(events.StoreLost(self._now(), f"store: {said['reason']}"))
+
+    def _host_leaving(self, host: Host, _: dict[str, Any]) -> None:
+        if host.name not in self._leaving:
+            self._leaving.add(host.name)
+            self._note(f"host {host.name} was told to go")
+            self._feed(events.HostLeaving(self._now(), host.name))
+
+    def _host_beat(self, _: Host, said: dict[str, Any]) -> None:
+        for member, *values in said["marks"]:
+            mark = Mark(*values)
+            if self._attempt.observe(self._now(), member, mark):
+                self._story.stepped_at(mark.at)
+
+    def _host_lost(self, host: Host, said: dict[str, Any]) -> None:
+        member, reason = said["member"], said["reason"]
+        host.pids.pop(member, None)
+        self._copied(host, said["copy"])
+        current = said["attempt"] == self._attempt.number
+        if current:
+            self._story.stepped_at(said["at"])
+        if member in self._attempt.members:
+            self._note(f"{self._attempt.name(member)} is lost: {reason}")
+        step = said["step"] if current else 0
+        self._feed(events.Lost(self._now(), member, reason, step=step))
+
+    def _copied(self, host: Host, step: int) -> None:
+        if step >= 0:
+            self._feed(events.Saved(self._now(), step, host.name))
+
+    # Workers
+
+    def _worker_ready(self, _: Host, member: str, __: dict[str, Any]) -> None:
+        self._feed(events.Ready(self._now(), member))
+
+    def _worker_left(self, host: Host, member: str, said: dict[str, Any]) -> None:
+        self._copied(host, said["copy"])
+        attempt, step, reason = said["attempt"], said["step"], said["reason"]
+        if reason not in ("", PEER):
+            self._note(f"{self._attempt.name(member)} left attempt {attempt}: {reason}")
+        self._feed(events.Left(self._now(), member, attempt, step, reason))
+
+    def _worker_resumed(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        attempt, step = said["attempt"], said["step"]
+        if attempt == self._attempt.number and self._attempt.watch is None:
+            self._attempt.watch = Watch(self._fleet.hang, self._fleet.slow)
+        self._feed(events.Resumed(self._now(), attempt, step))
+
+    def _worker_stepped(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        self._feed(events.Stepped(self._now(), said["attempt"], said["step"]))
+
+    def _worker_saved(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        self._feed(events.Saved(self._now(), said["step"]))
+
+    def _worker_torn(self, host: Host, _: str, said: dict[str, Any]) -> None:
+        where = host.name if said["memory"] else None
+        self._feed(events.Torn(self._now(), said["step"], where))
+
+    def _worker_done(self, _: Host, member: str, said: dict[str, Any]) -> None:
+        if "digest" in said:
+            self._last = said
+        self._feed(events.Done(self._now(), member, said["attempt"], said["step"]))
+
+    def _worker_warning(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        self._warnings.append(said["text"])
+        self._note(said["text"])
+
+    def _worker_term(self, _: Host, member: str, __: dict[str, Any]) -> None:
+        self._note(f"{self._attempt.name(member)} was told to go")
+        self._feed(events.Retiring(self._now(), member))
+
+    def _worker_fault(self, _: Host, member: str, said: dict[str, Any]) -> None:
+        drill(
+            self._faults[said["index"]],
+            self.hosts,
+            self._attempt.members,
+            join=lambda: self.hosts.start(self._fleet.places),
+            preempt=lambda: self._told.hear(signal.SIGTERM),
+        )
+        self.hosts.tell(member, "fault_done", index=said["index"])
+
+    # What is to be done
+
+    def _do_start(self, start: actions.Start) -> None:
+        self._to(start.host, "start", members=start.members)
+
+    def _do_startstore(self, start: actions.StartStore) -> None:
+        self._to(start.host, "start_store")
+
+    def _do_pause(self, pause: actions.Pause) -> None:
+        wish = SAVE if pause.save else PAUSE
+        for member in self._attempt.members:
+            self.hosts.tell(member, "pause", attempt=pause.attempt, wish=wish)
+
+    def _do_stop(self, stop: actions.Stop) -> None:
+        self._attempt.watch = None
+        for member in self._attempt.members:
+            self.hosts.tell(member, "stop", attempt=stop.attempt)
+
+    def _do_kill(self, kill: actions.Kill) -> None:
+        host = self.hosts.of(kill.member)
+        if host is not None:
+            host.channel.send("kill", member=kill.member)
+
+    def _do_expel(self, expel: actions.Expel) -> None:
+        host = self.hosts.by_name.get(expel.host)
+        if host is not None:
+            self._forget(host)
+            self.hosts.expel(expel.host)
+
+    def _do_dismiss(self, dismiss: actions.Dismiss) -> None:
+        self._to(dismiss.host, "end")
+
+    def _do_end(self, end: actions.End) -> None:
+        self._end = end
+
+    def _do_begin(self, begin: actions.Begin) -> None:
+        self._attempt = Attempt(begin.attempt, begin.members)
+        places = [member.rpartition(".")[0] for member in begin.members]
+        store = self.hosts.by_name.get(self.machine.store or "")
+        if store is None:
+            return  # its host has just gone: the loss follows
+        for rank, member in enumerate(begin.members):
+            self.hosts.tell(
+                member,
+                "begin",
+                attempt=begin.attempt,
+                rank=rank,
+                ranks=len(begin.members),
+                store=(store.address, store.store_port),
+                step=begin.step,
+                source=places.index(begin.host) if begin.host in places else 0,
+                memory=begin.host is not None,
+                leader=places.index(places[rank]) == rank,
+            )
+        where = f"the memory of {begin.host}" if begin.host else "disk" if begin.step else "nothing"
+        if begin.attempt > 1 or begin.step:
+            self._note(f"{len(begin.members)} ranks go on from step {begin.step} ({where})")
+
+    def _to(self, name: str, kind: str, **fields: object) -> None:
+        host = self.hosts.by_name.get(name)
+        if host is not None:
+            host.channel.send(kind, **fields)
+
+    # The end
+
+    def _result(self, end: actions.End) -> RunResult:
+        counts = self.machine.counts
+        found = RunResult(
+            end.outcome,
+            end.reason,
+            self.machine.reached,
+            len(self.machine.world),
+            counts.attempts,
+            counts.restarts,
+            counts.resizes,
+            counts.lost_steps,
+            seconds=time.monotonic() - self._start,
+            recoveries=tuple(self._story.recoveries),
+            worlds=tuple(self._story.worlds),
+            slow=tuple(self._slow.items()),
+            warnings=tuple(self._warnings),
+            log=self._run / "phases.jsonl",
+        )
+        if end.outcome == "finished":
+            said = self._last
+            found.digest, found.score, found.loss = said["digest"], said["score"], said["loss"]
+            found.figures = said["figures"]
+        return found

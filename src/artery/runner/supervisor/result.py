@@ -1,0 +1,60 @@
+"""What a run came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from artery.cloud.machine.actions import Outcome
+
+
+@dataclass(slots=True)
+class Recovery:
+    """One way back to work, in seconds, part by part.
+
+    ``detect``: from the last step that was done to the notice. ``teardown``: until nobody was in
+    the attempt. ``reform``: until there were enough to begin. ``rendezvous``: until all had met.
+    ``load``: until the state was there. ``first_step``: until a new step was done. ``warm``: every
+    newcomer was waiting already, with torch imported.
+    """
+
+    attempt: int
+    reason: str
+    detect: float = 0.0
+    teardown: float = 0.0
+    reform: float = 0.0
+    rejoin: float = 0.0
+    first_step: float = 0.0
+    lost_steps: int = 0
+    ranks: int = 0
+
+    @property
+    def total(self) -> float:
+        """Seconds from the notice to the first new step: what the failure cost beside lost work."""
+        return self.teardown + self.reform + self.rejoin + self.first_step
+
+
+@dataclass(slots=True)
+class RunResult:
+    """How a run ended and what it cost."""
+
+    outcome: Outcome
+    reason: str
+    steps: int
+    ranks: int
+    attempts: int = 0
+    restarts: int = 0
+    resizes: int = 0
+    lost_steps: int = 0
+    digest: str | None = None
+    score: float | None = None
+    loss: float | None = None
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    recoveries: tuple[Recovery, ...] = ()
+    worlds: tuple[int, ...] = ()
+    slow: tuple[tuple[int, float], ...] = ()
+    warnings: tuple[str, ...] = ()
+    log: Path | None = None
