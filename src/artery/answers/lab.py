@@ -148,14 +148,14 @@ def lab_fail(wire: str, *, name: str = NAME, to: str = "0") -> LabAnswer:
     left = share(to, "to")
     if 0.0 < left < 0.001:
         raise _bad("to", to, "is less than a thousandth of the rate", "0 takes the wire down")
-    lab.limit(_wire(lab, wire), left)
+    lab.limit(wire_number(lab, wire), left)
     return told(_needed(name))
 
 
 def lab_repair(wire: str | None, *, name: str = NAME) -> LabAnswer:
     """Repair a wire, or all; return the lab."""
     lab = _needed(name)
-    for number in lab.share if wire is None else [_wire(lab, wire)]:
+    for number in lab.share if wire is None else [wire_number(lab, wire)]:
         lab.limit(number, 1.0)
     return told(_needed(name))
 
@@ -233,7 +233,7 @@ def _needed(name: str) -> Lab:
     return client.needed(name)
 
 
-def _wire(lab: Lab, text: str) -> int:
+def wire_number(lab: Lab, text: str) -> int:
     """Return the number of the wire between two devices, by the names of either spelling."""
     parts = text.replace("->", " - ").split(" - ")
     if len(parts) == 1:

@@ -91,18 +91,20 @@ class Switch:
             return None
         conditions = self.shape.conditions
         size = _wire_bytes(frame)
-        keeps = 0.0
+        tail = now
         for lane in way:
             lane.sent += size
             start = now if lane.held else max(now, lane.free)
             if (start - now) * lane.rate > conditions.queue:
                 return None
-            keeps = size / lane.rate
-            lane.free = start + keeps
+            lane.free = start + size / lane.rate
+            if not lane.held:
+                tail = max(tail, lane.free)
             if conditions.loss and self._random.random() < conditions.loss:
                 return None
             now = start + conditions.delay
-        return now + keeps, _dotted(flow[4:8])
+            tail += conditions.delay
+        return tail, _dotted(flow[4:8])
 
     def carried(self) -> list[tuple[int, int]]:
         """Return the bytes that each wire has carried upwards and downwards."""
