@@ -113,10 +113,10 @@ def command(
     \b
     Examples:
       artery schedule synthetic:llm,jobs=2000,days=2 --on dgx-h100:4096
-      artery schedule philly_jobs.csv --on dgx-1v:640 --window 0d:10d --size-for p90-queue=fifo
+      artery schedule philly.csv --on dgx-1v:640 --size-for p90-queue=fifo
       artery schedule jobs.csv --on dgx-h100:1024 --rate rsc-1 --spares 2
       artery schedule synthetic:llm --on dgx-h100:10016 --serve chips=10,peak=40
-      artery schedule spot-instances.csv --on ethernet-10g:64 --model resnet50
+      artery schedule spot.csv --on ethernet-10g:64 --model resnet50
 
     TRACE is a file of jobs (Philly, openb, Helios, Acme, sacct, or submit,run,chips as CSV, JSON
     or YAML), a trace of spot instances, or synthetic:MIX (llm, philly, helios) with jobs=, days=,

@@ -277,16 +277,14 @@ class Cluster:
         self.free[leaf].append(node)
         self._moved(leaf, 1)
 
-    def replace(self, job: int, held: Held, node: int, by: int) -> None:
-        """Put the free node ``by`` in the place of ``node``, which then is out of service."""
+    def drop(self, job: int, held: Held, node: int) -> None:
+        """Take a whole ``node`` that ``job`` holds out of service."""
         leaf = node // self.leaf
         held.leaves[leaf].remove(node)
         held.nodes -= 1
         if not held.leaves[leaf]:
             del held.leaves[leaf], self.users[leaf][job]
         self.down.add(node)
-        if by >= 0:
-            self.take(job, [(by, 1)], held)
 
     def holders(self, node: int) -> list[int]:
         """Return the jobs that have something on ``node``."""

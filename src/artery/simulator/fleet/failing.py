@@ -2,20 +2,21 @@
 
 A job that loses a node starts again from its last checkpoint on a free or spare node in the lost
 one's place; if there is none, an elastic job goes on with fewer replicas, and a rigid one waits.
-These are the actions of the recovery state machine (:mod:`artery.cloud.machine`) on the same
-events; ``tests/simulator/fleet`` holds the two against each other.
+What it does is looked up in what the recovery state machine does (:mod:`.recovering`).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
+from typing import Literal
 
 from artery.cloud.policies import largest_fitting
 from artery.core.failure import FailureClass
 from artery.simulator.fleet.entering import room_for
 from artery.simulator.fleet.fleet import Fleet
 from artery.simulator.fleet.job import MICRO, Job
+from artery.simulator.fleet.recovering import decide
 from artery.simulator.fleet.setting import Maintenance
 
 
@@ -77,7 +78,8 @@ def _stall(fleet: Fleet, job: Job, span: int, now: int) -> None:
 def _begin_again(fleet: Fleet, job: Job, now: int) -> None:
     """A process died: the job starts again where it is."""
     size = job.size
-    fleet.pause(job, now, failed=True)
+    decided = decide("process", replaced=False, elastic=fleet.policy.elastic)
+    fleet.pause(job, now, failed=decided.back)
     job.restarts += 1
     job.wait = "restarting"
     fleet.begin(job, size, now, fleet.costs(job, size).process)
@@ -87,7 +89,7 @@ def _begin_again(fleet: Fleet, job: Job, now: int) -> None:
 def _lose(fleet: Fleet, nodes: list[int], now: int, *, notice: int = 0) -> None:
     """``nodes`` are gone without warning, until they are repaired."""
     fleet.lost_nodes += len(nodes)
-    take_out(fleet, nodes, now, failed=True, notice=notice)
+    take_out(fleet, nodes, now, "node", notice=notice)
     for node in nodes:
         fleet.at(now + round(fleet.setting.repair * MICRO), _repaired, None, node)
 
@@ -99,60 +101,62 @@ def _repaired(fleet: Fleet, now: int, _: object, node: int) -> None:
         fleet.told(now, "repaired", None, node)
 
 
-def take_out(fleet: Fleet, nodes: list[int], now: int, *, failed: bool, notice: int = 0) -> None:
+def take_out(
+    fleet: Fleet, nodes: list[int], now: int, what: Literal["node", "leaving"], *, notice: int = 0
+) -> None:
     """Take ``nodes`` out; their jobs go on elsewhere, or smaller, or wait.
 
-    ``failed``: without warning, so that work since the last checkpoint is lost.
+    ``node``: lost without warning, so that work since the last checkpoint is lost. ``leaving``:
+    told to go. ``notice`` microseconds passed before anybody knew.
     """
     hit: dict[int, list[int]] = {}
     for node in nodes:
         for index in fleet.cluster.holders(node):
             hit.setdefault(index, []).append(node)
+    sizes: dict[int, int] = {}
+    back = decide(what, replaced=True, elastic=fleet.policy.elastic).back
     for index, gone in hit.items():
         job = fleet.jobs[index]
-        size = job.size
-        fleet.pause(job, now, failed=failed, notice=notice)
+        sizes[index] = job.size
+        fleet.pause(job, now, failed=back, notice=notice)
         job.restarts += 1
         if job.held.node >= 0:
             fleet.release(job)
         else:
             for node in gone:
-                fleet.cluster.replace(index, job.held, node, -1)
-        job.since = size
+                fleet.cluster.drop(index, job.held, node)
     for node in nodes:
         if node not in fleet.cluster.down:
             fleet.cluster.lose(node)
-    for index in hit:
-        _recover(fleet, fleet.jobs[index], now)
+    for index, size in sizes.items():
+        _recover(fleet, fleet.jobs[index], size, now, what)
     fleet.changed = fleet.unforeseen = True
 
 
-def _recover(fleet: Fleet, job: Job, now: int) -> None:
-    """Give ``job`` other nodes for those that it lost, spares included, or fewer chips."""
-    size, cluster, per_node = job.since, fleet.cluster, fleet.setting.per_node
-    job.since = now
+def _recover(fleet: Fleet, job: Job, size: int, now: int, what: Literal["node", "leaving"]) -> None:
+    """Give ``job``, which had ``size`` chips, others for those that it lost, or fewer."""
+    cluster, per_node = fleet.cluster, fleet.setting.per_node
+    room = room_for(fleet, size, 0) if size < per_node else None
+    missing = max(-(-size // per_node) - job.held.nodes, 0)
+    left = (job.held.nodes + max(cluster.free_nodes - fleet.setting.spares, 0)) * per_node
+    fewer = largest_fitting(job.sizes, size - 1, left) if size > per_node else 0
+    decided = decide(
+        what,
+        replaced=room is not None if size < per_node else missing <= cluster.free_nodes,
+        elastic=fleet.policy.elastic and fewer >= per_node,
+    )
     job.wait = "restarting"
-    if size < per_node:
-        room = room_for(fleet, size, 0)
-        if room is None:
-            fleet.wait_again(job, now, "requeued")
-            return
-        cluster.take_chips(job.index, size, job.held, room.node)
-        fleet.begin(job, size, now, fleet.costs(job, size).node)
-        fleet.told(now, "replaced", job, size)
-        return
-    missing = -(-size // per_node) - job.held.nodes
-    if missing <= cluster.free_nodes:
-        cluster.take(job.index, cluster.more(job.held, missing), job.held)
-        fleet.begin(job, size, now, fleet.costs(job, size).node)
-        fleet.told(now, "replaced", job, size)
-        return
-    room_left = (job.held.nodes + max(cluster.free_nodes - fleet.setting.spares, 0)) * per_node
-    fewer = largest_fitting(job.sizes, size, room_left) if fleet.policy.elastic else 0
-    if fewer >= per_node and len(job.sizes) > 1:
+    if decided.nodes == "none":
+        fleet.wait_again(job, now, "requeued")
+    elif decided.nodes == "fewer":
         _go_on(fleet, job, fewer, now)
     else:
-        fleet.wait_again(job, now, "requeued")
+        if room is not None:
+            cluster.take_chips(job.index, size, job.held, room.node)
+        else:
+            cluster.take(job.index, cluster.more(job.held, missing), job.held)
+        fleet.begin(job, size, now, fleet.costs(job, size).node)
+        fleet.told(now, "replaced", job, size)
 
 
 def _go_on(fleet: Fleet, job: Job, size: int, now: int) -> None:
@@ -180,7 +184,7 @@ def _drain(fleet: Fleet, now: int, work: Maintenance, _: int) -> None:
     """Move jobs off the nodes, with notice, and take these out."""
     last = min(work.last, fleet.setting.nodes - 1)
     nodes = [n for n in range(work.first, last + 1) if n not in fleet.cluster.down]
-    take_out(fleet, nodes, now, failed=False)
+    take_out(fleet, nodes, now, "leaving")
     fleet.planned.update(nodes)
     fleet.told(now, "maintenance", None, len(nodes))
     fleet.at(now + round(work.duration * MICRO), _drained, nodes)
@@ -205,7 +209,7 @@ def _granted(fleet: Fleet, now: int, _: object, nodes: int) -> None:
         gone = sorted(fleet.random.sample(there, len(there) - nodes))
         up = [node for node in gone if node not in fleet.cluster.down]
         fleet.lost_nodes += len(gone) if now else 0
-        take_out(fleet, up, now, failed=True)
+        take_out(fleet, up, now, "node")
         fleet.absent.update(gone)
     else:
         for node in sorted(fleet.absent)[: nodes - len(there)]:

@@ -21,6 +21,7 @@ from artery.cloud.policies import (
 from artery.simulator.fleet.entering import enter
 from artery.simulator.fleet.fleet import Fleet
 from artery.simulator.fleet.job import MICRO, Job
+from artery.simulator.fleet.recovering import What, decide
 
 _HOLD: Final = round(HOLD * MICRO)
 _TICK: Final = round(TICK * MICRO)
@@ -109,7 +110,8 @@ def resize(fleet: Fleet, job: Job, size: int, now: int, event: str = "resized") 
     """Have ``job`` go on with ``size`` chips; whether there was room."""
     cluster, held, per_node = fleet.cluster, job.held, fleet.setting.per_node
     before = job.size
-    fleet.pause(job, now)
+    what: What = "joined" if size > before else "leaving"
+    fleet.pause(job, now, failed=decide(what, replaced=False, elastic=True).back)
     nodes = -(-size // per_node) if size >= per_node else 0
     if nodes and held.nodes >= nodes:
         if held.nodes > nodes:

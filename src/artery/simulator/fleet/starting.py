@@ -7,6 +7,7 @@ from artery.simulator.fleet.entering import enter
 from artery.simulator.fleet.fleet import Fleet
 from artery.simulator.fleet.job import Job
 from artery.simulator.fleet.passing import pass_head
+from artery.simulator.fleet.recovering import decide
 from artery.simulator.fleet.resizing import make_room
 
 
@@ -59,7 +60,8 @@ def _preempt(fleet: Fleet, job: Job, now: int) -> bool:
 
 def stop(fleet: Fleet, job: Job, now: int) -> None:
     """Have ``job`` save, go, and wait again."""
-    fleet.pause(job, now)
+    decided = decide("preempted", replaced=False, elastic=fleet.policy.elastic)
+    fleet.pause(job, now, failed=decided.back)
     job.restarts += 1
     fleet.preemptions += 1
     fleet.wait_again(job, now, "preempted")
