@@ -201,3 +201,32 @@ def test_arrays_that_do_not_fit_are_refused(
     weights = None if weight is None else np.array(weight)
     with pytest.raises(UsageError, match=rule):
         maxmin(np.array(start), np.array(link, np.int32), np.array(capacity), weights)
+
+
+def chains(random: np.random.Generator, hosts: int, flows: int) -> tuple[Crossings, np.ndarray]:
+    """Return flows between hosts, each with three links one after the other out and two in."""
+    source, target = random.integers(0, hosts, (2, flows))
+    middle = 5 * hosts + random.integers(0, 4, flows)
+    hops = [source, hosts + source, 2 * hosts + source, middle, 3 * hosts + target,
+            4 * hosts + target]  # fmt: skip
+    start = np.arange(flows + 1) * len(hops)
+    link = np.stack(hops, axis=1).ravel().astype(np.int32)
+    return Crossings(start, link), random.integers(1, 6, 5 * hosts + 4).astype(np.float64) * 1e9
+
+
+def test_links_in_series_are_taken_as_their_tightest(solve: Solve) -> None:
+    """To the last bit what the twin says, which takes none out; some of a series are as tight."""
+    random = np.random.default_rng(17)
+    for hosts, flows in ((3, 5), (20, 60), (200, 2000)):
+        found, room = chains(random, hosts, flows)
+        answer, other = solve(found, room), twin(found, room)
+        assert np.array_equal(answer.rate, other.rate)
+        assert np.array_equal(answer.bottleneck, other.bottleneck)
+        assert np.array_equal(answer.used, other.used)
+        assert answer.violation == other.violation
+
+
+def test_a_path_may_cross_a_link_twice(solve: Solve) -> None:
+    found = crossings([[0, 0], [1, 0, 1]])
+    answer, other = (one(found, np.array([4.0, 9.0])) for one in (solve, twin))
+    assert answer.rate.tolist() == other.rate.tolist()

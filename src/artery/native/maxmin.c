@@ -5,12 +5,14 @@
  * leave all their links, whose shares can only grow (Bertsekas and Gallager, Data Networks,
  * 1992, section 6.5.2). So a key in the heap is a lower bound, put right when it comes up.
  * Order: keys by (share, link), flows of a link by number, links of a flow as they are given.
+ * Without weights links in series are taken as their tightest.
  */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "shares.h"
+#include "levels.h"
+#include "series.h"
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch((address), 1)
@@ -32,14 +34,25 @@ typedef struct {
     int32_t *at;          /* flow, and with weights the entry's number */
     int32_t *flow_of;     /* with weights: flow of each entry of at */
     share *state;
-    entry *heap;
-    int64_t size, waiting; /* links in heap; flows that have no rate yet */
+    levels heap;
+    int64_t waiting; /* flows that have no rate yet */
     double *rate;
     int32_t *bottleneck;
+    int32_t *stands, *kept; /* without weights: for each link which stands for it; the paths */
+    int64_t *from;
 } problem;
 
 static double share_of(share s) {
     return s.remaining > 0 ? s.remaining / s.load : 0.0;
+}
+
+static int shorten(problem *p, const double *capacity) {
+    p->stands = malloc((size_t)(p->links + 1) * sizeof *p->stands);
+    if (!p->stands || without_series(p->flows, p->links, p->start, p->link, capacity, p->stands,
+                                     &p->kept, &p->from)) return 1;
+    p->start = p->from;
+    p->link = p->kept;
+    return 0;
 }
 
 /* Links to flows, by counting; the flows of a link in their order. */
@@ -62,9 +75,9 @@ static int transpose(problem *p) {
 }
 
 static int fill_heap(problem *p, const double *capacity) {
+    double least = INFINITY, most = 0;
     p->state = malloc((size_t)(p->links + 1) * sizeof *p->state);
-    p->heap = malloc((size_t)(p->links + 1) * sizeof *p->heap);
-    if (!p->state || !p->heap) return 1;
+    if (!p->state) return 1;
     for (int64_t l = 0; l < p->links; l++) {
         int64_t from = p->first[l], to = p->first[l + 1];
         double load = (double)(to - from);
@@ -73,9 +86,15 @@ static int fill_heap(problem *p, const double *capacity) {
             for (int64_t k = from; k < to; k++) load += p->weight[p->at[k]];
         }
         p->state[l] = (share){capacity[l], load};
-        if (to > from) p->heap[p->size++] = (entry){share_of(p->state[l]), (int32_t)l};
+        if (to == from) continue;
+        const double key = share_of(p->state[l]);
+        if (key < least) least = key;
+        if (key > most) most = key;
     }
-    heapify(p->heap, p->size);
+    if (levels_start(&p->heap, p->links, least, most)) return 1;
+    for (int64_t l = 0; l < p->links; l++)
+        if (p->first[l + 1] > p->first[l])
+            if (add_share(&p->heap, share_of(p->state[l]), (int32_t)l)) return 1;
     return 0;
 }
 
@@ -114,23 +133,23 @@ static void freeze(problem *p, int32_t l, double rate) {
         if (p->rate[flow[k]] < 0) give(p, flow[k], rate, l);
 }
 
-static void fill(problem *p) {
-    while (p->waiting > 0 && p->size > 0) {
-        entry top = p->heap[0];
-        for (int64_t next = 1; next <= 4 && next < p->size; next++)
-            PREFETCH(&p->state[p->heap[next].link]);
+static int fill(problem *p) {
+    levels *h = &p->heap;
+    while (p->waiting > 0 && any_share(h)) {
+        int listed;
+        const entry top = least_share(h, &listed);
+        if (h->at + SOON < h->sorted) PREFETCH(&p->state[h->present[h->at + SOON].link]);
         share *s = &p->state[top.link];
         if (p->weight) sum_load(p, top.link);
-        if (s->load > 0) {
-            double now = share_of(*s);
-            if (now > top.key) {
-                sift_down(p->heap, p->size, 0, (entry){now, top.link});
-                continue;
-            }
+        const double now = s->load > 0 ? share_of(*s) : 0.0;
+        drop_share(h, listed);
+        if (s->load > 0 && now > top.key) {
+            if (add_share(h, now, top.link)) return 1;
+        } else if (s->load > 0) {
             freeze(p, top.link, now);
         }
-        p->size = drop_top(p->heap, p->size);
     }
+    return 0;
 }
 
 /* used[l] = what crosses link l. Returned: by how much, as a part of 1, a link is overfull or
@@ -164,7 +183,10 @@ static void release(problem *p) {
     free(p->at);
     free(p->flow_of);
     free(p->state);
-    free(p->heap);
+    levels_free(&p->heap);
+    free(p->stands);
+    free(p->kept);
+    free(p->from);
 }
 
 /* Returns 0, or 1 where memory ran out. A flow without links has an infinite rate. */
@@ -180,10 +202,11 @@ int artery_maxmin(
         bottleneck[f] = -1;
         p.waiting += start[f] < start[f + 1];
     }
-    int failed = transpose(&p) || fill_heap(&p, capacity);
+    int failed = (!weight && shorten(&p, capacity)) || transpose(&p) || fill_heap(&p, capacity);
+    failed = failed || fill(&p);
     if (!failed) {
-        fill(&p);
         *violation = certify(&p, capacity, used);
+        for (int64_t l = 0; p.stands && l < links; l++) used[l] = used[p.stands[l]];
     }
     release(&p);
     return failed;
