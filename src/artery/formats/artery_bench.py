@@ -31,7 +31,7 @@ def _recognise(text: Text) -> float:
 
 def _read(text: Text) -> Reading:
     document = json_of(text)
-    kind = inside(document, "bench")
+    kind = short(inside(document, "bench"))
     readers = {"chip": _chip, "collectives": _collectives, "links": _links}
     results = tables(inside(document, "results") or [])
     if kind not in readers or not results:
