@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from artery.answers.simulate import watched
 from artery.cli import main
 
 ASKED = ("simulate", "sendrecv", "--on", "dgx-h100:2", "--size", "1K", "--engine", "messages")
@@ -35,3 +38,66 @@ def test_each_output_has_its_file(tmp_path: Path) -> None:
     given = [word for pair in zip(flags, map(str, places), strict=True) for word in pair]
     assert main([*ASKED, *given]) == 0
     assert all(place.stat().st_size for place in places)
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--map", "{0}/x.txt"), "--map writes .csv or .json"),
+        (("--trace", "{0}/x.csv"), "--trace writes .json"),
+    ],
+)
+def test_a_name_that_promises_another_format_is_refused(
+    flags: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ASKED, *(flag.format(tmp_path) for flag in flags)]) == 2
+    assert told in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("flag", ["--map", "--trace", "--out"])
+def test_a_folder_that_is_not_there_is_found_before_anything_is_written(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = {"--map": tmp_path / "map.csv", "--trace": tmp_path / "trace.json"}
+    good.pop(flag, None)
+    given = [word for pair in good.items() for word in map(str, pair)]
+    assert main([*ASKED, *given, flag, str(tmp_path / "nowhere" / "x.json")]) == 3
+    assert "nowhere" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_timeline_that_cannot_be_made_leaves_no_map(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ring = [
+        "simulate",
+        "all_reduce",
+        "--on",
+        "dgx-h100:64",
+        "--engine",
+        "coupled",
+        "--algorithm",
+        "ring",
+    ]
+    files = ("--map", str(tmp_path / "m.csv"), "--trace", str(tmp_path / "t.json"))
+    assert main([*ring, *files]) == 3
+    assert "timeline" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_ranks_may_come_through_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "order"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=("1\n0\n",))
+    writer.start()
+    assert main([*ASKED, "--placement", str(pipe)]) == 0
+    writer.join()
+    assert "2 rank(s)" in capsys.readouterr().out
+
+
+def test_whoever_listens_is_told_what_is_done() -> None:
+    told: list[str] = []
+    watched(told.append, "all_reduce", "dgx-h100:8", size="1M", seeds=3, links=0)
+    assert told[0] == "laying the network out"
+    assert "3 of 3 seeds played" in told

@@ -18,7 +18,7 @@ from artery.simulator import work
 from artery.simulator.loads import hottest, relief
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
-from artery.simulator.seeds import over_seeds
+from artery.simulator.seeds import Range, over_seeds
 from artery.simulator.shapes import algorithms, shaped
 from artery.simulator.simulate import Simulation, simulate
 
@@ -201,7 +201,7 @@ def test_the_hottest_links_are_named_with_who_crosses_them(node: System) -> None
 def test_seeds_give_a_range(fabric: System) -> None:
     jobs = shaped(fabric, "all_reduce", "ring", 64 * MIB, np.arange(64))
     seeds = [simulate(fabric, jobs, Scenario(seed=seed)).jobs[0] for seed in range(5)]
-    found = over_seeds(fabric, jobs, Scenario(), 5, seeds[0])
+    found = Range.of([seeds[0], *over_seeds(fabric, jobs, Scenario(), 5)])
     assert found.median == sorted(seeds)[2]
     assert min(seeds) <= found.low < found.high <= max(seeds)
 

@@ -36,7 +36,7 @@ def placed(name: str, system: System) -> Placement:
         return interleaved(system.chips, system.chips_per_node)
     if name == "random":
         return random(system.chips)
-    if Path(name).is_file():
+    if Path(name).exists() and not Path(name).is_dir():  # a pipe too
         return listed(np.array(read_order(name, system.chips), dtype=np.int64))
     near = did_you_mean(nearest(name, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
     raise InputError(

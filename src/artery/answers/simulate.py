@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from artery.answers.simulate_result import Note, SimulateAnswer, Tried
     from artery.simulator.scenario import EngineName, FlowControl, Routing
     from artery.simulator.seeds import Range
+
+Heard = Callable[[str], None]
+"""Who is told how far a run is."""
 
 RELIEVED: Final = 3
 """Links of which it is tried what doubling them gains."""
@@ -32,27 +36,45 @@ def simulate(
     ``options`` are the fields of :class:`artery.answers.simulate_request.Request`. Raises
     :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
+    return watched(_nobody, collective, on, **options)
+
+
+def watched(
+    tell: Heard,
+    collective: str,
+    on: str,
+    **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
+) -> SimulateAnswer:
+    """Return what :func:`simulate` returns; ``tell`` is told what is being done."""
     known = {field.name for field in fields(Request)} - {"collective", "on"}
     for name in options:
         if name not in known:
             raise UnknownNameError("option of simulate", name, sorted(known))
     request = Request(collective=collective, on=on, **options)
     request.check()
-    return _answer(request, _question(request))
+    tell("laying the network out")
+    return _answer(request, _question(request), tell)
 
 
-def _answer(request: Request, question: Question) -> SimulateAnswer:
+def _nobody(_: str) -> None:
+    """Hear nothing."""
+
+
+def _answer(request: Request, question: Question, tell: Heard) -> SimulateAnswer:
     """Play what was asked."""
     from artery.answers.simulate_played import fastest, play
 
     tried: tuple[Tried, ...] = ()
     replaced = False
     if request.algorithm == "best":
-        outcome, tried = fastest(question)
+        outcome, tried = fastest(question, tell)
     else:
         name, replaced = _algorithm(question, request.algorithm)
+        tell(f"playing {name}")
         outcome = play(question, name)
-    return _told(request, question, outcome, tried, ["replaced"] if replaced else [])
+    spread = _spread(question, outcome, request.seeds, tell)
+    tell("looking at the links")
+    return _told(request, question, (outcome, tried), spread, ["replaced"] if replaced else [])
 
 
 def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
@@ -121,8 +143,8 @@ def _question(request: Request) -> Question:
 def _told(
     request: Request,
     question: Question,
-    outcome: Outcome,
-    tried: tuple[Tried, ...],
+    played: tuple[Outcome, tuple[Tried, ...]],
+    spread: Range,
     notes: list[Note],
 ) -> SimulateAnswer:
     """Return the answer: the run, its range, its links, and the closed form beside it."""
@@ -133,10 +155,10 @@ def _told(
     from artery.collective import bus_factor
     from artery.simulator.loads import held_up, hottest, relief
 
+    outcome, tried = played
     run, startup = outcome.simulation, outcome.added.startup
     ranks = len(question.chips)
     seconds = run.jobs[0] + startup if ranks > 1 else 0.0
-    spread = _spread(question, outcome, request.seeds)
     relieved = RELIEVED if request.links else 0
     return SimulateAnswer(
         collective=question.collective,
@@ -183,14 +205,19 @@ def _jobs(request: Request) -> list[str]:
     return [text for text in request.background if ":" in text]
 
 
-def _spread(question: Question, outcome: Outcome, seeds: int) -> Range:
+def _spread(question: Question, outcome: Outcome, seeds: int, tell: Heard) -> Range:
     """Return the range over the seeds, or the engine's error band."""
     from artery.simulator.seeds import Range, over_seeds
 
     seconds, error = outcome.simulation.jobs[0], outcome.simulation.chosen.error
     if seeds == 1:
         return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
-    return over_seeds(question.system, outcome.jobs, outcome.scenario, seeds, seconds)
+    drawn = over_seeds(question.system, outcome.jobs, outcome.scenario, seeds)
+    found = [seconds]
+    for more in drawn:
+        found.append(more)
+        tell(f"{len(found):,} of {seeds:,} seeds played")
+    return Range.of(found)
 
 
 def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:

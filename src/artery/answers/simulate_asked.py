@@ -51,7 +51,7 @@ def order(placement: str, system: System, seed: int) -> Ints:
         return np.lexsort((chip // system.chips_per_node, turn)).astype(np.int64)
     if placement == "random":
         return np.random.default_rng(seed).permutation(chip)
-    if Path(placement).is_file():
+    if Path(placement).exists() and not Path(placement).is_dir():  # a pipe too
         return np.array(read_order(placement, system.chips), dtype=np.int64)
     near = did_you_mean(nearest(placement, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
     raise _bad("placement", placement, "no placement or file of that name", near)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -146,10 +147,11 @@ def _ordered(question: Question, job: Placed) -> Ints:
     return np.asarray(question.size)[np.ix_(rank, rank)]
 
 
-def fastest(question: Question) -> tuple[Outcome, tuple[Tried, ...]]:
+def fastest(question: Question, tell: Callable[[str], None]) -> tuple[Outcome, tuple[Tried, ...]]:
     """Return the fastest of all algorithms that can be played, and what was tried.
 
-    What the library would choose is always among them, so that ``auto`` never beats ``best``.
+    What the library would choose is always among them, so that ``auto`` never beats ``best``;
+    ``tell`` is told which is played.
     """
     own = chosen(question)[0]
     best: Outcome | None = None
@@ -158,6 +160,7 @@ def fastest(question: Question) -> tuple[Outcome, tuple[Tried, ...]]:
         try:
             if name != own:
                 _affordable(question, name)
+            tell(f"playing {name}")
             outcome = play(question, name)
         except UnknownNameError:
             raise

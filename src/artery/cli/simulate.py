@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from artery.cli.options import node_option, set_option, shared_options, system_option
+from artery.errors import UsageError
 from artery.report.words import Language
 
 _FLAGS = (
@@ -88,7 +91,7 @@ def command(
     Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
     The time is the network's, simulated, and what the communication library takes to start.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.simulate import simulate
+    from artery.answers.simulate import watched
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing, simulate_payload
@@ -96,20 +99,35 @@ def command(
     from artery.report.terminal import deliver
 
     _check_files(map_file, trace_file, out)
-    answer = simulate(collective, on, **options)
+    watch = _Watch()
+    try:
+        answer = watched(watch.told, collective, on, **options)
+    finally:
+        watch.over()
+    files = []
     if map_file is not None:
-        write_whole(map_file, link_map(answer, as_json=map_file.endswith(".json")))
+        files.append((map_file, link_map(answer, as_json=map_file.endswith(".json"))))
     if trace_file is not None:
-        write_whole(trace_file, message_trace(answer))
+        files.append((trace_file, message_trace(answer)))
+    for name, text in files:
+        write_whole(name, text)
     if as_json:
         write_whole(out, document("simulate", simulate_payload(answer)))
     else:
         deliver(simulate_drawing(answer, lang), out, least=TABLE_WIDTH)
 
 
+ENDINGS = {"--map": (".csv", ".json"), "--trace": (".json",)}
+"""How the files' names may end; devices and pipes have no ending."""
+
+
 def _check_files(map_file: str | None, trace_file: str | None, out: str) -> None:
-    """Refuse two outputs in one place, of which only the last would be left."""
-    from artery.errors import UsageError
+    """Refuse, before anything is played, what could not be written in the end.
+
+    Two outputs in one place, of which only the last would be left; names that promise another
+    format; folders that are not there.
+    """
+    from artery.report.files import check_writable
 
     given = {"--map": map_file, "--trace": trace_file, "--out": out}
     seen: dict[str, str] = {}
@@ -120,3 +138,31 @@ def _check_files(map_file: str | None, trace_file: str | None, out: str) -> None
         if place in seen:
             raise UsageError(f"{seen[place]} and {flag} both write {name!r}; name a file for each")
         seen[place] = flag
+        _check_ending(flag, name)
+        check_writable(name)
+
+
+def _check_ending(flag: str, name: str) -> None:
+    """Refuse a file of another format than the one that its name promises."""
+    endings = ENDINGS.get(flag)
+    special = name == "-" or (Path(name).exists() and not Path(name).is_file())
+    if endings is not None and not special and not name.lower().endswith(endings):
+        raise UsageError(f"{flag} writes {' or '.join(endings)}, not {name!r}; end its name so")
+
+
+class _Watch:
+    """Says on stderr what is being done: a line that is written over, on a terminal alone."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def told(self, text: str) -> None:
+        """Hear what is being done."""
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+            self._shown = True
+
+    def over(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)

@@ -34,6 +34,23 @@ def write_whole(path: str, text: str) -> None:
         raise unwritten(path, error, fix) from None
 
 
+def check_writable(path: str) -> None:
+    """Raise ``InputError`` if ``write_whole`` could not write to ``path`` as things stand."""
+    if path == "-":
+        return
+    place = Path(path)
+    fix = "name a file in a folder that exists and that you may write to"
+    if place.is_dir():
+        raise unwritten(path, IsADirectoryError(0, "is a directory"), fix)
+    if place.exists() and not place.is_file():
+        return
+    folder = place.resolve().parent
+    if not folder.is_dir():
+        raise unwritten(path, FileNotFoundError(0, "No such file or directory"), fix)
+    if not os.access(folder, os.W_OK):
+        raise unwritten(path, PermissionError(0, "Permission denied"), fix)
+
+
 @contextmanager
 def printing() -> Iterator[None]:
     """Everything printed inside has reached stdout at the end, or :class:`InputError` is raised.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,15 +22,16 @@ class Range:
     median: float
     high: float
 
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> Range:
+        """Return the range of some seconds."""
+        low, median, high = np.quantile(seconds, [0.05, 0.5, 0.95]).tolist()
+        return cls(len(seconds), low, median, high)
+
 
 def over_seeds(
-    system: System, jobs: tuple[Placed, ...], scenario: Scenario, seeds: int, first: float
-) -> Range:
-    """Return the range of the first job's seconds over ``seeds`` seeds.
-
-    ``first`` is what came out with the scenario's own seed; the others follow it.
-    """
-    others = range(scenario.seed + 1, scenario.seed + seeds)
-    more = [simulate(system, jobs, replace(scenario, seed=seed)).jobs[0] for seed in others]
-    low, median, high = np.quantile([first, *more], [0.05, 0.5, 0.95]).tolist()
-    return Range(seeds, low, median, high)
+    system: System, jobs: tuple[Placed, ...], scenario: Scenario, seeds: int
+) -> Iterator[float]:
+    """Yield the first job's seconds with the seeds after the scenario's own, ``seeds`` with it."""
+    for seed in range(scenario.seed + 1, scenario.seed + seeds):
+        yield simulate(system, jobs, replace(scenario, seed=seed)).jobs[0]
