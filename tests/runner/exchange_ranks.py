@@ -276,7 +276,10 @@ def local_sgd() -> dict[str, float]:
         exchange.settle(model, step)
         found[f"weight after {step}"] = float(layer.weight.mean())
         found[f"sent after {step}"] = exchange.figures()["bytes_sent"]
-    found["largest drift"] = exchange.figures()["largest_drift"]
+    figures = exchange.figures()
+    found["largest drift"] = figures["largest_drift"]
+    found["saved"] = figures["bytes_saved"]
+    found["seconds saved over spent"] = figures["seconds_saved"] / figures["waited_s"]
     found["buffer"] = float(norm.running_var.mean())
     found["count"] = float(norm.num_batches_tracked)
     found["apart at the end"] = drift(model)
@@ -285,7 +288,10 @@ def local_sgd() -> dict[str, float]:
         layer.weight.add_(dist.get_rank())
     alone.settle(model, 1)
     found["never: apart"] = drift(model)
-    found["never: sent"] = alone.figures()["bytes_sent"]
+    figures = alone.figures()
+    found["never: sent"] = figures["bytes_sent"]
+    found["never: saved"] = figures["bytes_saved"]
+    found["never: final drift"] = figures["final_drift"]
     return found
 
 

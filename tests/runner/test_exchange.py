@@ -123,6 +123,9 @@ def test_local_sgd_averages_every_so_often(ranks: int) -> None:
         assert found["apart at the end"] == 0
         assert found["never: apart"] > 0
         assert found["never: sent"] == 0
+        assert (found["saved"], found["never: saved"]) == (2 * 128, 128)
+        assert found["seconds saved over spent"] == pytest.approx(2)  # one average, two skipped
+        assert found["never: final drift"] == found["never: apart"]
 
 
 @pytest.mark.parametrize(
