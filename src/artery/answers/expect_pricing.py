@@ -43,6 +43,13 @@ class Setting:
     ) -> Self:
         """Return the setting; all chips of ``on`` unless ``chips_per_node`` says fewer."""
         system = system_of(on, overrides)
+        return cls.of(system, chips_per_node=chips_per_node, nccl=nccl, addable=addable)
+
+    @classmethod
+    def of(
+        cls, system: System, *, chips_per_node: int | None, nccl: str | None, addable: bool
+    ) -> Self:
+        """Return the setting on a system that is there already."""
         used = library_of(system, nccl)
         if chips_per_node is None:
             return cls(system, used, system.chips, packed(system.chips), addable)

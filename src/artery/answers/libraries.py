@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from artery.catalog.libraries import library
-from artery.collective.library import Library, release
-from artery.core.system import System
+from artery.collective.library import Library, Line, release
+from artery.core.system import Calibration, System
 from artery.errors import InputError, Problem
+
+SMALL: Final = "LL"
+"""The protocol of small messages; the others fill buffers first."""
 
 
 def library_of(system: System, nccl: str | None = None) -> Library:
@@ -15,7 +19,7 @@ def library_of(system: System, nccl: str | None = None) -> Library:
 
     Raises ``InputError`` if ``nccl`` is no release of NCCL 2, or the system runs another library.
     """
-    used = library(system.library)
+    used = _as_measured(library(system.library), system.calibration)
     if nccl is None:
         return used
     if used.name != "nccl":
@@ -27,6 +31,39 @@ def library_of(system: System, nccl: str | None = None) -> Library:
     if len(numbers) not in {2, 3} or numbers[0] != 2:
         raise _refusal(nccl, "must be a release of NCCL 2", "for example 2.27")
     return replace(used, version=nccl)
+
+
+def _as_measured(used: Library, measured: Calibration) -> Library:
+    """Return the library with its starts as they were measured on a system."""
+    if replace(measured, compute=1.0) == Calibration():
+        return used
+    platforms = {
+        name: replace(
+            one,
+            ring=_scaled(one.ring, measured),
+            exchange=_scaled(one.exchange, measured),
+            in_switch=_scaled(one.in_switch, measured),
+        )
+        for name, one in used.platforms.items()
+    }
+    start, fill = measured.network_start, measured.network_fill
+    networks = {
+        name: replace(
+            one,
+            hop={key: hop * (start if key == SMALL else fill) for key, hop in one.hop.items()},
+            pipelined_hop=one.pipelined_hop * fill,
+        )
+        for name, one in used.networks.items()
+    }
+    return replace(used, platforms=platforms, networks=networks)
+
+
+def _scaled(lines: tuple[Line, ...], measured: Calibration) -> tuple[Line, ...]:
+    found = []
+    for one in lines:
+        factor = measured.node_start if one.protocol == SMALL else measured.node_fill
+        found.append(replace(one, base=one.base * factor, step=one.step * factor))
+    return tuple(found)
 
 
 def _refusal(found: str, rule: str, fix: str) -> InputError:

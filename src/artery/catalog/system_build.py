@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import ceil, prod
 
@@ -19,7 +19,7 @@ from artery.cluster.torus import Torus, squarest, torus_tier, torus_wiring
 from artery.cluster.wiring import Assembly
 from artery.core.chip import Chip
 from artery.core.link import Link
-from artery.core.system import Edges, Router, System, Tier, VertexGroup
+from artery.core.system import Calibration, Edges, Router, System, Tier, VertexGroup
 from artery.errors import InputError, Problem
 from artery.node.scale_up import ScaleUp
 from artery.node.single import alone
@@ -51,9 +51,10 @@ def build(
         tree = drawn(nodes) if drawn else _fabric(table, links, nodes)
         network = _switched(table, domain, tree, chips)
         warnings = _warnings(table, domain, chips, extrapolated=drawn is None)
+    measured = _calibration(table)
     return System(
         name=table.name,
-        chip=chip,
+        chip=_at_its_clock(chip, measured.compute),
         chips=network.chips,
         chips_per_node=table.node.chips,
         tiers=network.tiers,
@@ -65,8 +66,24 @@ def build(
         node_power=table.node.power,
         node_price=table.node.price,
         chip_hour_price=table.chip_hour_price,
+        calibration=measured,
         warnings=tuple(warnings),
     )
+
+
+def _calibration(table: SystemTable) -> Calibration:
+    found = table.calibration
+    if found is None:
+        return Calibration()
+    return Calibration(**{one.name: getattr(found, one.name) for one in fields(Calibration)})
+
+
+def _at_its_clock(chip: Chip, factor: float) -> Chip:
+    """Return the chip with the clock it holds in long runs changed by ``factor``."""
+    if factor == 1.0:
+        return chip
+    efficiency = replace(chip.efficiency, sustained=chip.efficiency.sustained * factor)
+    return replace(chip, efficiency=efficiency)
 
 
 def lone_chip(chip: Chip) -> System:

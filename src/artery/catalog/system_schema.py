@@ -219,6 +219,24 @@ class TorusTable:
 
 
 @dataclass(frozen=True, slots=True)
+class CalibrationTable:
+    """``[calibration]``: factors that ``artery calibrate`` measured on this very system.
+
+    ``node_start`` multiplies what the library takes to start and to step inside a node with small
+    messages (NCCL's LL), ``node_fill`` with large ones (LL128, Simple); ``network_start`` and
+    ``network_fill`` what a step between nodes costs it; ``compute`` the clock of the chips.
+    """
+
+    node_start: Ratio = 1.0
+    node_fill: Ratio = 1.0
+    network_start: Ratio = 1.0
+    network_fill: Ratio = 1.0
+    compute: Ratio = 1.0
+
+    __pydantic_config__: ClassVar = STRICT
+
+
+@dataclass(frozen=True, slots=True)
 class SystemTable:
     """A system's file. ``chips`` is how many to take if nobody says (else: one node)."""
 
@@ -232,5 +250,6 @@ class SystemTable:
     torus: TorusTable | None = None
     chips: int | None = None
     chip_hour_price: Dollars | None = None
+    calibration: CalibrationTable | None = None
 
     __pydantic_config__: ClassVar = STRICT

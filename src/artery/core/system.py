@@ -89,12 +89,30 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True)
+class Calibration:
+    """What measurements on this very system said of library and chips, as factors.
+
+    ``node_start`` multiplies what the library takes to start and to step inside a node with small
+    messages (NCCL's LL), ``node_fill`` with large ones (LL128, Simple); ``network_start`` and
+    ``network_fill`` what a step between nodes costs it. ``compute`` multiplies the clock that the
+    chips hold.
+    """
+
+    node_start: float = 1.0
+    node_fill: float = 1.0
+    network_start: float = 1.0
+    network_fill: float = 1.0
+    compute: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """A set of chips and the network between them. One chip alone is a system too.
 
     ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
     its chips, ``node_price`` US dollars, ``chip_hour_price`` US dollars per chip-hour.
     ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for.
+    ``calibration`` are factors that were measured.
     ``library`` names the communication library (``nccl``, ``rccl``, ``ici``, ``gloo``).
     """
 
@@ -111,6 +129,7 @@ class System:
     node_power: float | None = None
     node_price: float | None = None
     chip_hour_price: float | None = None
+    calibration: Calibration = field(default_factory=Calibration)
     warnings: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=dict)

@@ -1,0 +1,284 @@
+"""``calibrate``: a system's constants fitted to what was measured on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.answers.arguments import check_kinds
+from artery.answers.calibrate_data import Sweep, sweeps_of
+from artery.answers.calibrate_system import Base, Knob, after, base_of, parameter, predictor
+from artery.calibrator.fit import Confused, Fit, fit, separable
+from artery.errors import InputError, Problem
+
+Floats = NDArray[np.float64]
+LEAST_POINTS = 4
+"""Assumed: fewer points say less than any prior."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A value that was fitted, with the 80 % interval of what it may be, in SI."""
+
+    knob: Knob
+    before: float
+    after: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A value that was left as it is, and why (``silent``, or ``pair`` with the other one)."""
+
+    path: str
+    reason: str
+    other: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured point beside what the system gave before and gives now (s)."""
+
+    file: str
+    collective: str
+    ranks: int
+    nodes: int | None
+    size: int
+    measured: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Fitted on every other size, tried on the rest: the median errors of the rest."""
+
+    points: int
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrateAnswer:
+    """The fit. ``noise`` is the deviation that remains, as a share; ``points`` how many count."""
+
+    system: str
+    files: tuple[str, ...]
+    changed: tuple[Changed, ...]
+    kept: tuple[Kept, ...]
+    rows: tuple[Row, ...]
+    check: Check | None
+    noise: float
+    points: float
+
+    @property
+    def before(self) -> float:
+        """The median error of the system as it was."""
+        return float(np.median([abs(one.before / one.measured - 1) for one in self.rows]))
+
+    @property
+    def after(self) -> float:
+        """The median error of the system as it is fitted."""
+        return float(np.median([abs(one.after / one.measured - 1) for one in self.rows]))
+
+
+def calibrate(
+    *paths: str,
+    on: str,
+    wanted: Sequence[str] = (),
+    smallest: int = 0,
+    overrides: Sequence[str] = (),
+    nccl: str | None = None,
+) -> CalibrateAnswer:
+    """Return the values of system ``on`` that fit the measurements in the files at ``paths``.
+
+    ``wanted`` names the values to fit (``node.bandwidth``, ``fabric.nic.efficiency``,
+    the factors of ``calibration.``, ``fabric.latency``,
+    ``fabric.hop``); without it those are fitted of which the data say something. Sizes below
+    ``smallest`` bytes are left out. Raises
+    :class:`artery.errors.InputError` for files without a sweep, for ranks that the system does
+    not have, and for wanted values that the data cannot tell apart.
+    """
+    check_kinds(str, on=on, **{f"path{place}": path for place, path in enumerate(paths)})
+    if not paths:
+        rule = "there must be a file with measurements"
+        raise InputError(Problem(found="no file", rule=rule, fix="the output of all_reduce_perf"))
+    sweeps = tuple(one.part(one.places(smallest)) for one in sweeps_of(paths))
+    base = base_of(on, overrides, nccl)
+    measured = np.array([time for one in sweeps for time in one.times])
+    if len(measured) < LEAST_POINTS:
+        rule = f"a fit needs {LEAST_POINTS} points at least"
+        fix = "measure more sizes: -b 8 -e 16G -f 2"
+        raise InputError(Problem(found=f"{len(measured)} points", rule=rule, fix=fix))
+    knobs, kept = _tellable(base, sweeps, measured, wanted)
+    found = _fitted(base, sweeps, measured, knobs)
+    return _answer(base, sweeps, found, kept, _checked(base, sweeps, knobs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    knobs: tuple[Knob, ...]
+    fit: Fit
+    before: Floats
+    after: Floats
+
+
+def _fitted(
+    base: Base, sweeps: Sequence[Sweep], measured: Floats, knobs: tuple[Knob, ...]
+) -> _Found:
+    predict = predictor(base, sweeps, knobs)
+    found = fit([parameter(one) for one in knobs], predict, measured)
+    factors = np.array([one.factor for one in found.fitted])
+    return _Found(knobs, found, predict(np.ones(len(knobs))), predict(factors))
+
+
+def _tellable(
+    base: Base, sweeps: Sequence[Sweep], measured: Floats, wanted: Sequence[str]
+) -> tuple[tuple[Knob, ...], tuple[Kept, ...]]:
+    """Return the knobs that the data can tell apart, and those that are kept.
+
+    Raises ``InputError`` if that leaves out one that is wanted, or leaves none.
+    """
+    knobs = base.knobs(wanted)
+    kept: list[Kept] = []
+    while True:
+        predict = predictor(base, sweeps, knobs)
+        why = separable([parameter(one) for one in knobs], predict, measured)
+        if not why.silent and not why.pair:
+            return knobs, tuple(kept)
+        if wanted:
+            raise InputError(_refusal(why))
+        if why.silent:
+            kept += [Kept(path, "silent") for path in why.silent]
+            knobs = tuple(one for one in knobs if one.path not in why.silent)
+        else:
+            first, second = (next(one for one in knobs if one.path == name) for name in why.pair)
+            better, worse = sorted((first, second), key=lambda one: -one.spread)
+            kept.append(Kept(worse.path, "pair", better.path))
+            knobs = tuple(one for one in knobs if one is not worse)
+        if not knobs:
+            rule = "the data must say something of one value at least"
+            fix = "more sizes; large ones for rates, small ones for starts"
+            raise InputError(Problem(found="nothing that can be fitted", rule=rule, fix=fix))
+
+
+def _refusal(why: Confused) -> Problem:
+    if why.silent:
+        return Problem(
+            field="fit",
+            found=", ".join(why.silent),
+            rule="the data say less of it than is known already",
+            fix="leave it out, or measure what it decides: large messages for rates, small ones "
+            "for starts, several nodes for the network",
+        )
+    return Problem(
+        field="fit",
+        found=" and ".join(why.pair),
+        rule=f"these data cannot tell them apart (condition number {why.condition:.0f}, limit 30)",
+        fix=f"fit one of them, or add runs in which only {why.pair[0]} matters",
+    )
+
+
+def _checked(base: Base, sweeps: Sequence[Sweep], knobs: tuple[Knob, ...]) -> Check | None:
+    """Return how a fit on every other size does on the rest; ``None`` with too few sizes."""
+    halves = [
+        [one.part(range(start, len(one.sizes), 2)) for one in sweeps if len(one.sizes) >= 8]
+        for start in (0, 1)
+    ]
+    used, rest = halves
+    if not used:
+        return None
+    measured = np.array([time for one in used for time in one.times])
+    predict = predictor(base, used, knobs)
+    parameters = [parameter(one) for one in knobs]
+    why = separable(parameters, predict, measured)
+    if why.silent or why.pair:
+        return None
+    factors = [one.factor for one in fit(parameters, predict, measured).fitted]
+    other = predictor(base, rest, knobs)
+    truth = np.array([time for one in rest for time in one.times])
+    errors = [
+        float(np.median(np.abs(other(np.array(each)) / truth - 1)))
+        for each in ([1.0] * len(knobs), factors)
+    ]
+    return Check(len(truth), errors[0], errors[1])
+
+
+def _answer(
+    base: Base, sweeps: Sequence[Sweep], found: _Found, kept: tuple[Kept, ...],
+    check: Check | None,
+) -> CalibrateAnswer:  # fmt: skip
+    points = [
+        (one, size, time) for one in sweeps for size, time in zip(one.sizes, one.times, strict=True)
+    ]
+    return CalibrateAnswer(
+        system=base.name,
+        files=tuple(dict.fromkeys(one.source for one in sweeps)),
+        changed=tuple(
+            Changed(
+                knob,
+                base.values[knob.path],
+                *(after(base, knob, factor) for factor in (each.factor, each.low, each.high)),
+            )
+            for knob, each in zip(found.knobs, found.fit.fitted, strict=True)
+        ),
+        kept=kept,
+        rows=tuple(
+            Row(one.source, one.collective, one.ranks, one.nodes, size, time,
+                float(found.before[place]), float(found.after[place]))
+            for place, (one, size, time) in enumerate(points)
+        ),
+        check=check,
+        noise=found.fit.noise,
+        points=found.fit.points,
+    )  # fmt: skip
+
+
+def calibrated_values(answer: CalibrateAnswer, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the tables of a system file with the fitted values, each with its source.
+
+    A system of the catalog is named as the base; a file of one's own is written out whole. Values
+    given with ``--set`` are in it.
+    """
+    from datetime import UTC, datetime
+
+    from artery.catalog.door import is_path
+    from artery.catalog.overrides import apply_overrides
+    from artery.catalog.syntax import read_document
+
+    values: dict[str, Any]
+    if is_path(answer.system):
+        values = dict(read_document(answer.system).values)
+    else:
+        values = {"base": answer.system, "title": f"{answer.system}, calibrated"}
+    own = [one for one in overrides if not one.startswith("chip.")]
+    values = apply_overrides(values, own).values
+    for one in answer.changed:
+        table = values
+        *above, last = one.knob.path.split(".")
+        for name in above:
+            table = table.setdefault(name, {})
+        value: object = one.after if one.knob.unit == "1" else one.knob.text(one.after)
+        table[last] = [value, "calibration"]
+    measured = (
+        f"fitted by artery calibrate to {len(answer.rows)} points of {', '.join(answer.files)}; "
+        f"median error {answer.before:.1%} before, {answer.after:.1%} after"
+    )
+    sources: Mapping[str, Any] = values.get("sources", {})
+    now = datetime.now(UTC).date().isoformat()
+    values["sources"] = {
+        **sources,
+        "calibration": {"text": measured, "as_of": now, "confidence": "measured"},
+    }
+    return values
+
+
+def file_name(answer: CalibrateAnswer) -> str:
+    """Return what the system is called in sentences."""
+    return Path(answer.system).name

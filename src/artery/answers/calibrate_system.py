@@ -1,0 +1,202 @@
+"""What a calibration may change of a system, and what the system then gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from artery.answers.calibrate_data import Sweep
+from artery.answers.expect_pricing import Setting
+from artery.calibrator.fit import Parameter
+from artery.catalog.links import link as link_of
+from artery.catalog.overrides import under
+from artery.catalog.system_build import build
+from artery.catalog.system_schema import CalibrationTable, SystemTable
+from artery.catalog.system_spec import Spec
+from artery.catalog.systems import chip_and_links, table_of
+from artery.core.chip import Chip
+from artery.core.link import Link
+from artery.errors import InputError, Problem, UnknownNameError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A value of a system that may be fitted.
+
+    ``spread`` is how well it is known beforehand (standard deviation of its logarithm), and
+    ``why``; ``most`` bounds it; ``usual`` says whether it is fitted if nobody names any.
+    """
+
+    path: str
+    unit: str
+    spread: float
+    why: str
+    zh: str
+    usual: bool = True
+    most: float = float("inf")
+
+    def text(self, value: float) -> str:
+        """Return the value as it stands in a file."""
+        if self.unit == "B/s":
+            return f"{value / 1e9:.6g} GB/s per direction"
+        return f"{value * 1e6:.6g} us" if self.unit == "s" else f"{value:.6g}"
+
+
+KNOBS: Final = (
+    Knob("node.bandwidth", "B/s", 0.2, "links of a node reach what their class does, within a "
+         "fifth", "节点内链路速率"),
+    Knob("fabric.nic.efficiency", "1", 0.3, "cards reach 60 to 96 % of their rate, by driver, "
+         "firmware and routing", "网卡效率", most=1.0),
+    Knob("calibration.node_start", "1", 0.5, "starts differ by processor, driver and launcher",
+         "节点内小消息启动时间倍数"),
+    Knob("calibration.node_fill", "1", 0.5, "starts differ by processor, driver and launcher",
+         "节点内大消息启动时间倍数"),
+    Knob("calibration.network_start", "1", 0.8, "a step between nodes costs what plugin, proxy "
+         "thread and release make of it", "跨节点小消息每步时间倍数"),
+    Knob("calibration.network_fill", "1", 0.8, "a step between nodes costs what plugin, proxy "
+         "thread and release make of it", "跨节点大消息每步时间倍数"),
+    Knob("fabric.latency", "s", 0.7, "cables and switches of a cloud are not published",
+         "网络延迟", usual=False),
+    Knob("fabric.hop", "s", 0.7, "cables and switches of a cloud are not published",
+         "每跳延迟", usual=False),
+)  # fmt: skip
+"""Spreads are assumed, from those of the library's tables (1.1 to 2 for 80 %)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Base:
+    """The system as it was: its ``name`` (a catalog entry or a file), its table and its parts.
+
+    ``values`` are the knobs that it has, in SI.
+    """
+
+    name: str
+    nccl: str | None
+    table: SystemTable
+    chip: Chip
+    links: Mapping[str, Link]
+    values: Mapping[str, float]
+
+    def knobs(self, wanted: Sequence[str]) -> tuple[Knob, ...]:
+        """Return the knobs called ``wanted``, else the usual ones that this system has.
+
+        Raises ``InputError`` for one that it does not have.
+        """
+        by_path = {one.path: one for one in KNOBS}
+        for path in wanted:
+            if path not in by_path:
+                raise UnknownNameError("value to fit", path, by_path)
+            if path not in self.values:
+                rule = f"{self.name} has no such value"
+                fix = f"one of {', '.join(self.values)}"
+                raise InputError(Problem(field="fit", found=path, rule=rule, fix=fix))
+        if wanted:
+            return tuple(by_path[path] for path in dict.fromkeys(wanted))
+        return tuple(one for one in KNOBS if one.usual and one.path in self.values)
+
+
+def base_of(on: str, overrides: Sequence[str], nccl: str | None) -> Base:
+    """Return the system called ``on`` (a number of chips in it is left aside)."""
+    name = on.rpartition(":")[0] if ":" in on and on.rpartition(":")[2].isdecimal() else on
+    of_chip, own = under("chip", overrides)
+    _, table, _ = table_of(name, own)
+    chip, links = chip_and_links(table, of_chip)
+    return Base(name, nccl, table, chip, links, dict(_values(table)))
+
+
+def _values(table: SystemTable) -> list[tuple[str, float]]:
+    """Return what each knob of a system is before, for those that it has."""
+    node, fabric = table.node, table.fabric
+    measured = table.calibration or CalibrationTable()
+    found: list[tuple[str, float]] = []
+    if node.chips > 1 and node.link is not None:
+        found.append(("node.bandwidth", node.bandwidth or link_of(node.link).bandwidth))
+        found.append(("calibration.node_start", measured.node_start))
+        found.append(("calibration.node_fill", measured.node_fill))
+    if fabric is not None:
+        card = link_of(fabric.nic.link)
+        found.append(("fabric.nic.efficiency", fabric.nic.efficiency or card.efficiency))
+        found.append(("calibration.network_start", measured.network_start))
+        found.append(("calibration.network_fill", measured.network_fill))
+        found.append(("fabric.latency", fabric.latency or card.latency + fabric.hop))
+        found.append(("fabric.hop", fabric.hop))
+    return found
+
+
+def _changed(table: SystemTable, values: Mapping[str, float]) -> SystemTable:
+    """Return the table with other values of some knobs."""
+    for path, value in values.items():
+        part, _, last = path.rpartition(".")
+        one: dict[str, Any] = {last: value}
+        if part == "node":
+            table = replace(table, node=replace(table.node, **one))
+        elif part == "calibration":
+            before = table.calibration or CalibrationTable()
+            table = replace(table, calibration=replace(before, **one))
+        elif table.fabric is not None and part == "fabric.nic":
+            card = replace(table.fabric.nic, **one)
+            table = replace(table, fabric=replace(table.fabric, nic=card))
+        elif table.fabric is not None:
+            table = replace(table, fabric=replace(table.fabric, **one))
+    return table
+
+
+def setting_of(base: Base, sweep: Sweep, values: Mapping[str, float]) -> Setting:
+    """Return the ranks of ``sweep`` on the system with these ``values`` of its knobs.
+
+    Raises ``InputError`` where so many ranks do not fit on so many nodes.
+    """
+    whole = base.table.node.chips
+    nodes = sweep.nodes or -(-sweep.ranks // whole)
+    each, rest = divmod(sweep.ranks, nodes)
+    if rest or each > whole:
+        found = f"{sweep.ranks} ranks on {nodes} node(s)"
+        rule = f"a node of {base.name} has {whole} chips, each with as many ranks"
+        raise InputError(
+            Problem(file=sweep.source, found=found, rule=rule, fix="--on the system measured")
+        )
+    table = _changed(base.table, values)
+    system = build(table, base.chip, dict(base.links), Spec(base.name, chips=nodes * whole))
+    return Setting.of(
+        system,
+        chips_per_node=each if each < whole else None,
+        nccl=base.nccl,
+        addable=True,
+    )
+
+
+def predictor(
+    base: Base, sweeps: Sequence[Sweep], knobs: Sequence[Knob]
+) -> Callable[[Floats], Floats]:
+    """Return the function from factors on the ``knobs`` to the times in s of all points."""
+    known: dict[tuple[float, ...], Floats] = {}
+
+    def predict(factors: Floats) -> Floats:
+        key = tuple(np.round(factors, 12).tolist())
+        if key not in known:
+            values = {
+                one.path: after(base, one, factor) for one, factor in zip(knobs, key, strict=True)
+            }
+            known[key] = np.concatenate([
+                setting_of(base, one, values).quote(one.collective, one.sizes, "auto").seconds
+                for one in sweeps
+            ])  # fmt: skip
+        return known[key]
+
+    return predict
+
+
+def after(base: Base, knob: Knob, factor: float) -> float:
+    """Return a knob's value times ``factor``, within its bound."""
+    return min(base.values[knob.path] * factor, knob.most)
+
+
+def parameter(knob: Knob) -> Parameter:
+    """Return the knob as the calibrator takes it."""
+    return Parameter(knob.path, knob.spread)

@@ -1,0 +1,82 @@
+"""``artery calibrate``: a system's constants fitted to what was measured on it."""
+
+from __future__ import annotations
+
+import click
+
+from artery.cli.options import SIZE, debug_option, locale_language, set_option, system_option
+from artery.report.words import Language
+
+
+@click.command("calibrate")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@system_option
+@click.option(
+    "--fit",
+    "wanted",
+    multiple=True,
+    metavar="VALUE",
+    help="A value to fit, for example fabric.nic.efficiency. Repeatable; else what can be told.",
+)
+@click.option(
+    "--smallest",
+    type=SIZE,
+    default=0,
+    metavar="SIZE",
+    help="Leave out smaller messages, for example 1M.",
+)
+@click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Write the fitted system as a file for --on (- = stdout)."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units.")
+@click.option(
+    "--lang",
+    type=click.Choice(["en", "zh"]),
+    default=locale_language,
+    help="Language of the answer (default: from the locale).",
+)
+@set_option
+@debug_option
+def command(
+    *,
+    files: tuple[str, ...],
+    on: str,
+    wanted: tuple[str, ...],
+    smallest: int,
+    nccl: str | None,
+    out: str | None,
+    as_json: bool,
+    lang: Language,
+    overrides: tuple[str, ...],
+) -> None:
+    """Fit a system to measurements, and write it as a file that says what changed and why.
+
+    \b
+    Examples:
+      artery calibrate nccl-tests.log --on aws-p5 -o mine.toml
+      artery calibrate one-node.log two-nodes.log --on dgx-h100 --smallest 1M
+      artery calibrate nccl-tests.log --on aws-p5 --fit fabric.nic.efficiency
+      artery plan llama3-8b --on mine.toml:64
+
+    Rates of links and cards, and what the library takes to start, are fitted with priors; every
+    value has an interval of 80 %. What the data cannot tell apart is refused if it was asked for,
+    and left as it is otherwise.
+    """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    if out == "-" and as_json:
+        raise click.UsageError("-o - and --json both write stdout; name a file for the system")
+    from artery.answers.calibrate import calibrate, calibrated_values
+    from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.terminal import deliver
+
+    answer = calibrate(
+        *files, on=on, wanted=wanted, smallest=smallest, overrides=overrides, nccl=nccl
+    )
+    if out is not None:
+        write_whole(out, calibrated_file(calibrated_values(answer, overrides), answer))
+    if as_json:
+        write_whole("-", document("calibrate", calibrate_payload(answer, out)))
+    elif out != "-":
+        deliver(calibrate_drawing(answer, lang, out), "-")

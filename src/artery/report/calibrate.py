@@ -1,0 +1,171 @@
+"""Renders a calibration: what changed, with intervals, what was kept and why, what remains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from artery import units
+from artery.answers.calibrate import CalibrateAnswer, Changed, Kept
+from artery.report.read import system_file
+from artery.report.terminal import commands, indented, labelled
+from artery.report.words import Language
+
+_MOST_ROWS: Final = 16
+
+_EN: Final[Mapping[str, str]] = {
+    "title": "{system}: {count} points of {files}",
+    "errors": "median error {before} before, {after} after; what remains scatters by {noise}",
+    "check": "fitted on every other size and tried on the {points} others: {before} before, "
+    "{after} after",
+    "worse": "on sizes that the fit did not see it does worse than before: measure more sizes, or "
+    "fit fewer values",
+    "counted": "the residuals of neighbouring sizes hang together: {points} points count",
+    "value": "value", "before": "before", "after": "after", "interval": "80 % interval",
+    "changed": "changed", "kept": "kept",
+    "silent": "these data say less of it than is known already",
+    "pair": "these data cannot tell it from {other}",
+    "size": "size", "measured": "measured", "file": "file",
+    "written": "written to {out}; use it as --on {out}",
+    "next": "next",
+}  # fmt: skip
+_ZH: Final[Mapping[str, str]] = {
+    "title": "{system}：{files} 的 {count} 个点",
+    "errors": "中位误差：之前 {before}，之后 {after}；剩余离散 {noise}",
+    "check": "隔一个大小拟合，在其余 {points} 个上检验：之前 {before}，之后 {after}",
+    "worse": "在未参与拟合的大小上反而更差：请多测一些大小，或少拟合几个值",
+    "counted": "相邻大小的残差相关：只相当于 {points} 个点",
+    "value": "参数", "before": "之前", "after": "之后", "interval": "80 % 区间",
+    "changed": "已改变", "kept": "未改变",
+    "silent": "数据对它所说的不如已知的多",
+    "pair": "数据无法把它与 {other} 区分开",
+    "size": "大小", "measured": "实测", "file": "文件",
+    "written": "已写入 {out}；用作 --on {out}",
+    "next": "下一步",
+}  # fmt: skip
+WORDS: Final[Mapping[Language, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
+
+
+def calibrate_payload(answer: CalibrateAnswer, out: str | None) -> Mapping[str, object]:
+    """Return the keys of ``artery.calibrate/1``; ``out`` is the file that was written."""
+    return {
+        "system": answer.system,
+        "files": answer.files,
+        "out": out,
+        "before": {"median_error": answer.before},
+        "after": {"median_error": answer.after, "noise": answer.noise, "points": answer.points},
+        "changed": [
+            {
+                "path": one.knob.path, "unit": one.knob.unit, "before": one.before,
+                "after": one.after, "low": one.low, "high": one.high,
+                "prior_spread": one.knob.spread, "why": one.knob.why,
+            }
+            for one in answer.changed
+        ],
+        "kept": [
+            {"path": one.path, "reason": one.reason, "other": one.other or None}
+            for one in answer.kept
+        ],
+        "check": None if answer.check is None else {
+            "points": answer.check.points,
+            "median_error_before": answer.check.before,
+            "median_error_after": answer.check.after,
+        },
+        "rows": [
+            {
+                "file": one.file, "collective": one.collective, "ranks": one.ranks,
+                "nodes": one.nodes, "size_bytes": one.size, "measured_s": one.measured,
+                "before_s": one.before, "after_s": one.after,
+            }
+            for one in answer.rows
+        ],
+    }  # fmt: skip
+
+
+def calibrated_file(values: Mapping[str, Any], answer: CalibrateAnswer) -> str:
+    """Return the system file, with what changed and why before it."""
+    notes = [
+        f"{one.knob.path}: {_shown(one, one.before)} -> {_shown(one, one.after)}, 80 % between "
+        f"{_shown(one, one.low)} and {_shown(one, one.high)}"
+        for one in answer.changed
+    ]
+    notes += [f"{one.path} kept: {_reason(one, 'en')}" for one in answer.kept]
+    return system_file(values, f"artery calibrate {' '.join(answer.files)}", notes)
+
+
+def calibrate_drawing(
+    answer: CalibrateAnswer, language: Language, out: str | None
+) -> RenderableType:
+    """Return the whole answer; ``out`` is the file that was written."""
+    word = WORDS[language]
+    title = word["title"].format(
+        system=answer.system, count=len(answer.rows), files=", ".join(answer.files)
+    )
+    parts: list[RenderableType] = [Text(title, style="bold")]
+    parts += [indented(Text(line)) for line in _errors(answer, word)]
+    parts.append(labelled(word["changed"], [_changed(answer, word)]))
+    if answer.kept:
+        lines = [Text(f"{one.path}: {_reason(one, language)}") for one in answer.kept]
+        parts.append(labelled(word["kept"], lines))
+    parts += [Text(""), indented(_rows(answer, word))]
+    if out is not None:
+        parts.append(Text(word["written"].format(out=out)))
+        told = f"artery expect {answer.rows[-1].collective} --on {out}"
+    else:
+        told = f"artery calibrate {' '.join(answer.files)} --on {answer.system} -o calibrated.toml"
+    parts.append(commands(word["next"], [told]))
+    return Group(*parts)
+
+
+def _errors(answer: CalibrateAnswer, word: Mapping[str, str]) -> Iterator[str]:
+    yield word["errors"].format(
+        before=units.show_percent(answer.before), after=units.show_percent(answer.after),
+        noise=units.show_percent(answer.noise),
+    )  # fmt: skip
+    if answer.points < len(answer.rows):
+        yield word["counted"].format(points=f"{answer.points:.0f}")
+    check = answer.check
+    if check is not None:
+        yield word["check"].format(
+            points=check.points, before=units.show_percent(check.before),
+            after=units.show_percent(check.after),
+        )  # fmt: skip
+        if check.after > check.before:
+            yield word["worse"]
+
+
+def _changed(answer: CalibrateAnswer, word: Mapping[str, str]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name in ("value", "before", "after", "interval"):
+        table.add_column(no_wrap=True, justify="left" if name == "value" else "right")
+    table.add_row(word["value"], word["before"], word["after"], word["interval"], style="bold")
+    for one in answer.changed:
+        ends = f"{_shown(one, one.low)} - {_shown(one, one.high)}"
+        table.add_row(one.knob.path, _shown(one, one.before), _shown(one, one.after), ends)
+    return table
+
+
+def _shown(one: Changed, value: float) -> str:
+    if one.knob.unit == "B/s":
+        return units.show_rate(value)
+    return units.show_time(value) if one.knob.unit == "s" else f"{value:.3g}"
+
+
+def _reason(one: Kept, language: Language) -> str:
+    return WORDS[language][one.reason].format(other=one.other)
+
+
+def _rows(answer: CalibrateAnswer, word: Mapping[str, str]) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(no_wrap=True, justify="right")
+    table.add_row(word["size"], word["measured"], word["before"], word["after"], style="bold")
+    step = max(1, -(-len(answer.rows) // _MOST_ROWS))
+    for one in answer.rows[::-1][::step][::-1]:
+        cells = map(units.show_time, (one.measured, one.before, one.after))
+        table.add_row(units.show_bytes(one.size), *cells)
+    return table
