@@ -17,10 +17,11 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from artery.errors import InputError
 from artery.runner.checkpoint.memory import copied_step
 from artery.runner.faults import Faults, read_faults
 from artery.runner.phases import PhaseLog
@@ -133,7 +134,11 @@ class Agent:
             with log.timed("import", host=self.name):
                 from artery.runner.supervisor.warm import warmed
 
-                self._task = warmed(self._settings)
+                try:
+                    self._task = warmed(self._settings)
+                except InputError as error:
+                    self.control.send("refused", problems=[asdict(p) for p in error.problems])
+                    return
             log.close()
             gc.collect()
             gc.freeze()  # pages that the collector does not touch stay shared after a fork

@@ -19,6 +19,7 @@ from artery.cloud.machine.machine import Machine
 from artery.cloud.machine.policy import Policy
 from artery.cloud.machine.record import line, opening
 from artery.cloud.machine.watch import Watch
+from artery.errors import InputError, Problem
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.faults import read_faults
 from artery.runner.phases import PhaseLog
@@ -65,7 +66,10 @@ class Fleet:
 
 
 class Supervisor:
-    """One run, in the folder ``run``; ``note`` is called with what a person should know.
+    """One run, in the folder ``run``.
+
+    ``note`` is called with what a person should know, ``progress`` with the steps done. ``began``
+    is when it began (seconds since 1970).
 
     What happened and what was done about it is recorded in ``recovery.jsonl`` there.
     """
@@ -76,12 +80,14 @@ class Supervisor:
         fleet: Fleet,
         policy: Policy,
         run: Path,
+        *,
         note: Callable[[str], None] = lambda _: None,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._settings, self._fleet, self._policy, self._run = settings, fleet, policy, run
         self._faults = {fault.index: fault for fault in read_faults(settings.faults)}
-        self._note = note
-        self._start = time.monotonic()
+        self._note, self._progress = note, progress
+        self._start, self.began = time.monotonic(), time.time()
         run.mkdir(parents=True, exist_ok=True)
         (run / "settings.json").write_text(json.dumps(settings.document(), indent=1), "utf-8")
         known = Folder(run / "checkpoints", settings.keep).steps()
@@ -256,6 +262,7 @@ class Supervisor:
             mark = Mark(*values)
             if self._attempt.observe(self._now(), member, mark):
                 self._story.stepped_at(mark.at)
+                self._progress(mark.step)
 
     def _host_lost(self, host: Host, said: dict[str, Any]) -> None:
         member, reason = said["member"], said["reason"]
@@ -305,6 +312,13 @@ class Supervisor:
         if "digest" in said:
             self._last = said
         self._feed(events.Done(self._now(), member, said["attempt"], said["step"]))
+
+    def _host_refused(self, _: Host, said: dict[str, Any]) -> None:
+        """What was asked cannot be: a host found out once it had imported torch."""
+        raise InputError([Problem(**problem) for problem in said["problems"]])
+
+    def _worker_refused(self, host: Host, _: str, said: dict[str, Any]) -> None:
+        self._host_refused(host, said)
 
     def _worker_warning(self, _: Host, __: str, said: dict[str, Any]) -> None:
         self._warnings.append(said["text"])
@@ -410,5 +424,5 @@ class Supervisor:
         if end.outcome == "finished":
             said = self._last
             found.digest, found.score, found.loss = said["digest"], said["score"], said["loss"]
-            found.figures = said["figures"]
+            found.figures, found.metric = said["figures"], said["metric"]
         return found

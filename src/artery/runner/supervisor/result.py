@@ -38,7 +38,7 @@ class Recovery:
 
 @dataclass(slots=True)
 class RunResult:
-    """How a run ended and what it cost."""
+    """How a run ended and what it cost. ``score`` is what ``metric`` says, on held-out samples."""
 
     outcome: Outcome
     reason: str
@@ -50,6 +50,7 @@ class RunResult:
     lost_steps: int = 0
     digest: str | None = None
     score: float | None = None
+    metric: str = "score"
     loss: float | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0

@@ -112,6 +112,9 @@ class Attempt:
         self._mark()
         self.faults.at("rendezvous", given.step)
         limit = timedelta(seconds=self.settings.timeout)
+        if given.store is None:
+            dist.init_process_group("gloo", timeout=limit)  # as the environment says
+            return
         host, port = given.store
         store = TCPStore(host, port, None, is_master=False, timeout=limit)
         dist.init_process_group(
@@ -305,6 +308,7 @@ class Attempt:
         said |= {"step": training.step}
         if self.given.rank == 0:
             score = self.task.evaluate(training.model) if self.settings.evaluate else None
+            said |= {"metric": getattr(self.task, "metric", "score")}
             said |= {"digest": digest(training.model), "score": score, "loss": training.loss}
         figures = getattr(training.exchange, "figures", None)
         said |= {"figures": figures() if figures and not self.settings.consistent else {}}

@@ -10,10 +10,13 @@ import signal
 import socket
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
+from artery.errors import InputError
 from artery.runner.phases import PhaseLog
 from artery.runner.settings import Settings
+from artery.runner.supervisor.channel import Channel
 from artery.runner.supervisor.lifeline import die_with_parent
 
 
@@ -27,10 +30,14 @@ def main(words: list[str]) -> None:
     from artery.runner.tasks import find_task
     from artery.runner.worker.process import Home, work
 
-    task = find_task(settings.model, settings.data, size=settings.size)
+    end = socket.socket(fileno=int(handle))
+    try:
+        task = find_task(settings.model, settings.data, size=settings.size)
+    except InputError as error:
+        Channel(end).send("refused", problems=[asdict(p) for p in error.problems])
+        return
     log.write("import", begun, time.time() - begun, member=member)
     log.close()
-    end = socket.socket(fileno=int(handle))
     work(end, Home(member, Path(run), Path(memory)), settings, task)
 
 

@@ -19,15 +19,15 @@ UNMET: Final = 76
 class Assignment:
     """A rank in an attempt.
 
-    ``store`` is where the ranks meet (host, port). ``step`` is what to go on from; ``source`` is
-    the rank that has that state: in the memory of its host if ``memory``, else in the folder of
-    checkpoints. ``leader``: this rank writes the copies for its host.
+    ``store`` is where the ranks meet (host, port; ``None``: where the environment says). ``step``
+    is what to go on from; ``source`` is the rank that has that state: in the memory of its host if
+    ``memory``, else in the folder of checkpoints. ``leader``: this rank writes its host's copies.
     """
 
     attempt: int
     rank: int
     ranks: int
-    store: tuple[str, int]
+    store: tuple[str, int] | None
     step: int
     source: int
     memory: bool

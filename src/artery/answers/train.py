@@ -1,0 +1,213 @@
+"""``train``: a real data-parallel run that survives failures, predicted beside measured."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from artery.answers.train_compare import TrainComparison, compare_training
+from artery.answers.train_request import Request, request
+from artery.cloud.machine.policy import Policy
+from artery.errors import ArteryError
+from artery.runner import phases
+from artery.runner.measured import Run
+from artery.runner.settings import Settings
+from artery.runner.supervisor.control import Fleet, Supervisor
+from artery.runner.supervisor.home import taken
+from artery.runner.supervisor.result import RunResult
+
+Note = Callable[[str], None]
+
+_KEPT: Final = "preempted", "failed"
+"""Outcomes after which a temporary folder stays: the run can go on from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What rank 0 measured of the steps of a run: medians, in seconds; ``None`` without a step.
+
+    ``compute_s`` is what it computed on its own before it met the others.
+    """
+
+    step_s: float | None
+    compute_s: float | None
+    samples_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainAnswer:
+    """A run: what was asked, how it ended, where its time went, what was predicted of its step.
+
+    ``folder`` is where its checkpoints and logs are, ``None`` if they were temporary.
+    """
+
+    asked: Request
+    result: RunResult
+    account: phases.Account
+    steps: Steps
+    comparison: TrainComparison | None
+    folder: Path | None
+
+    @property
+    def preempted(self) -> bool:
+        """Whether the run was told to go and can go on later."""
+        return self.result.outcome == "preempted"
+
+
+class RunFailedError(ArteryError):
+    """A run that could not go on; the message says why."""
+
+    exit_code = 4
+
+
+def train(
+    model: str,
+    *,
+    note: Note = lambda _: None,
+    progress: Callable[[int, int], None] = lambda _, __: None,
+    **options: Any,  # noqa: ANN401 - the fields of Request and of Settings, typed there
+) -> TrainAnswer:
+    """Train ``model`` on this machine (and on hosts that join) and return what it came to.
+
+    ``options`` are the fields of :class:`artery.answers.train_request.Request` and of
+    :class:`artery.runner.settings.Settings`. ``note`` is called with what a person should know
+    while it runs, ``progress`` with the steps done and to do.
+
+    Raises ``UsageError`` and ``InputError`` for what cannot be, :class:`RunFailedError` for a run
+    that could not go on.
+    """
+    asked = request(model, options)
+    settings = asked.settings
+    with _folder(asked.directory) as (run, keep), taken(run, settings):
+        supervisor = Supervisor(
+            settings,
+            _fleet(asked),
+            _policy(asked),
+            run,
+            note=note,
+            progress=lambda step: progress(step, settings.steps),
+        )
+        if asked.listen is not None:
+            host, port = supervisor.hosts.address
+            note(f"others join with: ARTERY_TOKEN={supervisor.token} artery train --join "
+                 f"{host}:{port}")  # fmt: skip
+        result = supervisor.run()
+        rows = phases.read(run / "phases.jsonl")
+        if asked.log is not None:
+            shutil.copyfile(run / "phases.jsonl", asked.log)
+        mine = [row for row in rows if row["ts"] >= supervisor.began]
+        keep.append(result.outcome in _KEPT)
+    kept = run if asked.directory is not None or any(keep) else None
+    if result.outcome == "failed":
+        raise RunFailedError(f"the run could not go on: {result.reason}")
+    compared = _compared(asked, note) if asked.predict and result.outcome == "finished" else None
+    steps = _steps(mine, settings)
+    return TrainAnswer(asked, result, phases.account(mine), steps, compared, kept)
+
+
+@contextmanager
+def _folder(directory: str | None) -> Iterator[tuple[Path, list[bool]]]:
+    """Give the run's folder; a temporary one goes unless the list says that it is to stay."""
+    keep: list[bool] = []
+    if directory is not None:
+        yield Path(directory).resolve(), keep
+        return
+    run = Path(tempfile.mkdtemp(prefix="artery-train-"))
+    try:
+        yield run, keep
+    finally:
+        if not any(keep):
+            shutil.rmtree(run, ignore_errors=True)
+
+
+def _fleet(asked: Request) -> Fleet:
+    most = max(asked.ranks, asked.least)
+    return Fleet(
+        agents=asked.agents,
+        places=-(-most // asked.agents),
+        listen=asked.listen or ("127.0.0.1", 0),
+        warm=asked.warm,
+        hang=asked.hang_after,
+        slow=asked.slow_factor,
+        beat=asked.lost_after,
+        signals=asked.signals,
+    )
+
+
+def _policy(asked: Request) -> Policy:
+    return Policy(
+        min_ranks=asked.least,
+        max_ranks=asked.most,
+        first=asked.ranks,
+        spares=asked.spares if asked.warm else 0,
+        grace=asked.grace,
+        pause=asked.pause_limit,
+        start=asked.start_limit,
+        settle=asked.settle,
+        begin=asked.begin_limit,
+        fruitless=asked.fruitless,
+        replace_slow=asked.replace_slow,
+    )
+
+
+def _steps(rows: Sequence[dict[str, Any]], settings: Settings) -> Steps:
+    mine = [row for row in rows if row["phase"] == "step" and row["rank"] == 0]
+    if not mine:
+        return Steps(None, None, None)
+    whole = median(row["seconds"] for row in mine)
+    own = median(row["compute_s"] for row in mine)
+    return Steps(whole, own, settings.global_batch / whole)
+
+
+def _compared(asked: Request, note: Note) -> TrainComparison:
+    """Predict the step of this run from a calibration of this machine, and measure it."""
+    settings = asked.settings
+    batch = max(1, settings.global_batch // asked.ranks // settings.accumulate)
+    run = Run(
+        settings.model,
+        settings.data,
+        settings.size,
+        batch,
+        compress=settings.compress,
+        powersgd_rank=settings.powersgd_rank,
+        accumulate=settings.accumulate,
+    )
+    return compare_training(run, asked.ranks, progress=note)
+
+
+def joined(address: str, places: int) -> int:
+    """Join a run at ``HOST:PORT`` as one more host, until it ends; return the exit code."""
+    from artery.answers.train_request import endpoint
+    from artery.runner.supervisor import agent
+
+    host, port = endpoint(address)
+    return agent.main([host, str(port), str(places)])
+
+
+def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
+    """Train as the one rank that torchrun or srun gave this process; ``None`` if none did.
+
+    Returns what that rank has to say: ``kind`` ``done`` or ``left`` (told to go, and saved).
+    """
+    from artery.runner.worker.launched import given
+
+    mine = given(os.environ)
+    if mine is None:
+        return None
+    from artery.runner.worker.standalone import train_alone
+
+    known = {field.name for field in fields(Settings)} | {"directory", "signals"}
+    asked = request(
+        model,
+        {name: value for name, value in options.items() if name in known} | {"ranks": mine.ranks},
+    )
+    run = Path(asked.directory or "artery-run").resolve()
+    said = train_alone(asked.settings, mine, run, asked.signals)
+    return {**said, "rank": mine.rank, "ranks": mine.ranks}

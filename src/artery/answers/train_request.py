@@ -1,0 +1,141 @@
+"""What ``train`` can be asked, checked before anything is started."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Final, get_args, get_type_hints
+
+from artery.errors import InputError, Problem, Problems, UsageError
+from artery.runner.faults import read_faults
+from artery.runner.settings import Settings
+
+_MOST_RANKS: Final = 1024
+
+_AT_LEAST: Final = {
+    "steps": 1, "global_batch": 1, "accumulate": 1, "save_every": 1, "keep": 2, "consistent": 0,
+    "warmup": 0, "powersgd_rank": 1, "bucket_bytes": 1,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A run to be started. Times in seconds; all are assumed, and can be given.
+
+    ``ranks`` processes on ``agents`` simulated hosts; between ``min_ranks`` and ``max_ranks`` it
+    shrinks and grows. ``spares``: processes per host with torch imported that wait for a rank;
+    without ``warm`` every process starts from nothing. ``hang_after``: without progress;
+    ``slow_factor``: over the others' computing; ``lost_after``: a host is silent. ``grace``: to
+    leave a broken attempt. ``begin_limit``: to the first step of an attempt; ``start_limit``: to
+    gather the fewest ranks; ``settle``: before newcomers are taken in; ``pause_limit``: to finish
+    a step and save. ``fruitless``: attempts in a row that come no further. ``directory``: the run's
+    folder; ``log``: where the phases are copied to; ``listen``: where other hosts may join.
+    """
+
+    settings: Settings
+    ranks: int = 2
+    min_ranks: int | None = None
+    max_ranks: int | None = None
+    agents: int = 1
+    spares: int = 1
+    warm: bool = True
+    replace_slow: bool = False
+    hang_after: float = 30.0
+    slow_factor: float = 2.0
+    lost_after: float = 10.0
+    grace: float = 5.0
+    begin_limit: float = 120.0
+    start_limit: float = 300.0
+    settle: float = 2.0
+    pause_limit: float = 120.0
+    fruitless: int = 10
+    directory: str | None = None
+    log: str | None = None
+    listen: tuple[str, int] | None = None
+    signals: tuple[str, ...] = ("SIGTERM", "SIGUSR1", "SIGINT")
+    predict: bool = False
+
+    @property
+    def least(self) -> int:
+        """The fewest ranks that the run goes on with."""
+        return self.min_ranks if self.min_ranks is not None else self.ranks
+
+    @property
+    def most(self) -> int:
+        """The most ranks that the run takes in."""
+        return max(self.ranks, self.max_ranks or self.ranks)
+
+
+def request(model: str, options: dict[str, Any]) -> Request:
+    """Return the request that ``options`` make; all that is wrong with them at once."""
+    of_run = {field.name for field in fields(Request)} - {"settings"}
+    of_settings = {field.name for field in fields(Settings)} - {"model"}
+    unknown = sorted(options.keys() - of_run - of_settings)
+    if unknown:
+        raise UsageError(f"train takes no {', '.join(unknown)}")
+    settings = Settings(
+        model=model, **{name: value for name, value in options.items() if name in of_settings}
+    )
+    asked = Request(settings=settings, **{name: options[name] for name in of_run & options.keys()})
+    _check(asked)
+    return asked
+
+
+def _check(asked: Request) -> None:
+    """Raise ``InputError`` with everything that cannot be."""
+    with Problems() as problems:
+        for field, found, rule, fix in (*_of_settings(asked.settings), *_of_ranks(asked)):
+            flag = "--" + field.replace("_", "-")
+            problems.add(Problem(field=flag, found=found, rule=rule, fix=fix))
+        try:
+            read_faults(asked.settings.faults)
+        except InputError as error:
+            problems.absorb(error)
+
+
+_Wrong = tuple[str, str, str, str]
+
+
+def _of_settings(settings: Settings) -> Iterator[_Wrong]:
+    for name, least in _AT_LEAST.items():
+        value = getattr(settings, name)
+        if value < least:
+            yield name, str(value), f"must be {least} or more", f"for example {least}"
+    for name in ("optimizer", "schedule"):
+        known = get_args(get_type_hints(Settings)[name])
+        if getattr(settings, name) not in known:
+            yield name, getattr(settings, name), f"one of {', '.join(known)}", known[0]
+    if settings.consistent:
+        if settings.compress != "none" or settings.sync not in ("every", 1):
+            rule = "gradients are summed whole, in every step"
+            yield "consistent", "with --compress or --sync", rule, "leave one of them out"
+        if settings.consistent > settings.global_batch:
+            rule = "each logical worker needs a sample"
+            yield "consistent", str(settings.consistent), rule, "ask for a larger --global-batch"
+
+
+def _of_ranks(asked: Request) -> Iterator[_Wrong]:
+    settings, most = asked.settings, asked.most
+    if not 1 <= asked.least <= asked.ranks <= _MOST_RANKS:
+        found = f"{asked.ranks} ranks, at least {asked.least}"
+        yield "ranks", found, f"1 to {_MOST_RANKS}, no fewer than --min-ranks", "choose others"
+    if not 1 <= asked.agents <= asked.ranks:
+        yield "agents", str(asked.agents), "from 1 to the number of ranks", "choose fewer"
+    if settings.global_batch < most:
+        rule = f"each of {most} ranks needs a sample"
+        yield "global_batch", str(settings.global_batch), rule, f"ask for {most}"
+    if settings.consistent and settings.consistent < most:
+        found = f"{settings.consistent} logical workers"
+        yield "consistent", found, f"each of {most} ranks needs one", "ask for more"
+    for name in asked.signals:
+        if name not in signal.Signals.__members__:
+            yield "signals", name, "no signal of this system", "for example SIGTERM,SIGUSR1"
+
+
+def endpoint(text: str) -> tuple[str, int]:
+    """Return the host and port of ``HOST:PORT``; ``UsageError`` if it is none."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f'"{text}" is no HOST:PORT, for example 10.0.0.1:29400')
+    return host, int(port)

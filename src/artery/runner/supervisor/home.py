@@ -1,0 +1,75 @@
+"""The folder of a run: taken by one supervisor at a time, gone on from only by the same run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from artery.errors import InputError, Problem, Problems
+from artery.runner.checkpoint.folder import Folder
+from artery.runner.settings import Settings
+
+
+@contextmanager
+def taken(run: Path, settings: Settings) -> Iterator[None]:
+    """Hold the folder ``run`` for ``settings``; inside, nobody else may.
+
+    Raises:
+        InputError: another run is in it, or its checkpoints are another run's.
+    """
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        lock = (run / "lock").open("w")
+    except OSError as error:
+        found, rule = error.strerror or str(error), "a run needs a folder that it may write to"
+        raise _wrong(run, found, rule, "name another with --dir") from error
+    with lock:
+        if not _locked(lock.fileno()):
+            raise _wrong(
+                run, "another run is using it", "one run, one folder", "wait, or use --dir"
+            )
+        check(run, settings)
+        shutil.rmtree(run / "faults", ignore_errors=True)
+        yield
+
+
+def check(run: Path, settings: Settings) -> None:
+    """Raise ``InputError`` unless ``settings`` may go on from what is in ``run``."""
+    folder = Folder(run / "checkpoints")
+    wanted = settings.identity()
+    with Problems() as problems:
+        for step in folder.newest():
+            place = run / "checkpoints" / f"step-{step:08d}" / "manifest.json"
+            try:
+                held = json.loads(place.read_text("utf-8"))["run"]
+            except (OSError, ValueError, KeyError):
+                continue  # torn: whoever loads it says so
+            for name in sorted(held.keys() | wanted.keys()):
+                if held.get(name) != wanted.get(name):
+                    found = f"{name} was {held.get(name)}, now it is {wanted.get(name)}"
+                    rule = f"a run goes on as it began (checkpoint of step {step})"
+                    fix = "ask for the same, or name another --dir"
+                    problems.add(
+                        Problem(file=str(run), field=name, found=found, rule=rule, fix=fix)
+                    )
+            break
+
+
+def _locked(handle: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _wrong(run: Path, found: str, rule: str, fix: str) -> InputError:
+    return InputError(Problem(file=str(run), found=found, rule=rule, fix=fix))
