@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
+import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from artery.errors import InputError, UnknownNameError
+from artery.formats import waiting
 from artery.formats.recognise import formats, read, recognise
 from artery.formats.text import read_text
 from tests.formats.readings import FIXTURES
@@ -85,10 +88,7 @@ def test_an_unknown_file_and_an_unknown_name(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_named_with_the_way_out(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
     for path, said in (
-        (str(pipe), "a pipe or a device"),
         (os.devnull, "pipe it into -"),
         (str(tmp_path), "a folder"),
         ("", "no name"),
@@ -96,6 +96,65 @@ def test_what_is_no_file_is_named_with_the_way_out(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=said):
             read(path)
+
+
+@pytest.mark.parametrize("name", ["nvidia-smi-topo/lost-links.txt", "kineto/small.json.gz"])
+def test_a_pipe_is_read_as_its_file(name: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=((FIXTURES / name).read_bytes(),))
+    writer.start()
+    found = read(str(pipe))
+    writer.join()
+    assert found.fields == read(str(FIXTURES / name)).fields
+
+
+def test_a_pipe_that_nobody_writes_to_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "SOON", 0.01)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def late() -> None:
+        while "until whoever writes to it closes it" not in caplog.text:
+            time.sleep(0.01)
+        pipe.write_text("shall I compare thee\n")
+
+    writer = Thread(target=late, daemon=True)
+    writer.start()
+    with caplog.at_level("WARNING"), pytest.raises(InputError, match="none of the known"):
+        read(str(pipe))
+    writer.join()
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be", "utf-16-le", "utf-16-be"])
+def test_other_encodings(encoding: str, tmp_path: Path) -> None:
+    plain = FIXTURES / "nvidia-smi-topo/lost-links.txt"
+    mark = "\ufeff" if encoding == "utf-32-be" else ""
+    other = tmp_path / "topo.txt"
+    other.write_bytes((mark + plain.read_text("utf-8")).encode(encoding))
+    assert read(str(other)).fields == read(str(plain)).fields
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("nccl-tests/first-generation.log", " 201.33 ", " 1e29 ", "busbw_bytes_per_s is 1e+38"),
+        ("nvidia-smi-topo/lost-links.txt", "\t0-31\t", "\tnan\t", '"nan"'),
+        ("megatron-log/titan.log", "tflops: ", "tflops: 99999999999", "flop_per_s"),
+    ],
+)
+def test_numbers_that_cannot_be_are_remarked(
+    name: str, old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    text = (FIXTURES / name).read_text("utf-8")
+    assert old in text
+    other = tmp_path / "odd"
+    other.write_text(text.replace(old, new), "utf-8")
+    warnings = read(str(other)).warnings
+    assert any(said in line and "no such thing" in line for line in warnings), warnings
+    assert not any("no such thing" in line for line in read(str(FIXTURES / name)).warnings)
 
 
 def test_names_and_kinds_are_those_of_the_design() -> None:

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Final, TextIO
 
 from artery.core.plan import Plan
@@ -59,9 +58,14 @@ def read_plan(path: str) -> SavedPlan:
     Raises:
         InputError: no such file, no JSON, or no answer of ``artery plan --json``.
     """
-    run = _run(path)
-    if run is not None:
-        return run
+    from artery.formats.waiting import kept, told
+
+    with told(path), kept(path):
+        return _run(path) or _saved(path)
+
+
+def _saved(path: str) -> SavedPlan:
+    """Return what a former answer was about."""
     document = _document(path)
     request = _entry(path, document, "request", dict)
     model = _entry(path, request, "model", str, "request.")
@@ -80,10 +84,12 @@ def read_plan(path: str) -> SavedPlan:
 
 def _run(path: str) -> SavedPlan | None:
     """Return what a foreign file says of a run; ``None`` if it is none of those that do."""
-    if path == "-" or not Path(path).is_file():
-        return None
     from artery.formats.recognise import read, recognise
     from artery.formats.text import beginning
+    from artery.formats.waiting import place_of
+
+    if path == "-" or not place_of(path).is_file():
+        return None
 
     head = beginning(path)
     if SCHEMA in head.content or not {one.name for one in recognise(head)} & RUN_FORMATS:
@@ -152,7 +158,9 @@ def _text(path: str) -> str:
     try:
         if path == "-":
             return _limited(path, sys.stdin)
-        with Path(path).open(encoding="utf-8-sig") as stream:
+        from artery.formats.waiting import place_of
+
+        with place_of(path).open(encoding="utf-8-sig") as stream:
             return _limited(path, stream)
     except OSError as error:
         found = error.strerror or str(error)

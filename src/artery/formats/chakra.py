@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BufferedIOBase
-from pathlib import Path
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
 from artery.formats.protobuf import BrokenMessageError, Value, fields, text_of, varint
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, open_bytes
+from artery.formats.waiting import place_of
 from artery.formats.wording import counted
 from artery.units import show_bytes
 
@@ -70,7 +70,7 @@ def _stream(path: str, progress: Progress | None) -> Reading:
 
 def _read(text: Text) -> Reading:
     """Read a text's file again as bytes, which a text no longer has."""
-    if text.path == "-" or not Path(text.path).is_file():
+    if text.path == "-" or not place_of(text.path).is_file():
         fix = "give the file by its path"
         rule = "a Chakra trace is binary and read from a file"
         raise InputError(Problem(file=text.path, found="a text", rule=rule, fix=fix))

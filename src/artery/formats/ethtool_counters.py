@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from artery.errors import InputError, Problem
 from artery.formats.counters import remarks, telling
+from artery.formats.numerals import whole
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
@@ -34,8 +35,9 @@ def _read(text: Text) -> Reading:
         part = line[:8000]
         if rdma := _RDMA.search(part):
             words = rdma[2].split()
-            pairs = zip(words[::2], map(int, words[1::2]), strict=True)
-            ports.setdefault(rdma[1], {}).update(pairs)
+            pairs = zip(words[::2], map(whole, words[1::2]), strict=False)
+            known = {name: count for name, count in pairs if count is not None}
+            ports.setdefault(rdma[1], {}).update(known)
         elif file := _SYSFS.match(part):
             ports.setdefault(f"{file[1]}/{file[2]}", {})[file[3]] = int(file[4])
         elif _TITLE.search(part):

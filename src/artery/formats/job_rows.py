@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any, Final
 
 from artery.formats.numerals import number
-from artery.formats.wording import counted
+from artery.formats.wording import counted, hours
 
 MOST_LISTED: Final = 20_000
 """Jobs that are listed one by one in the fields; totals count all."""
@@ -92,6 +92,6 @@ def job_summary(fields: dict[str, Any]) -> Iterator[str]:
     """Yield what a trace says in a few lines."""
     states = ", ".join(f"{count} {word}" for word, count in list(fields["states"].items())[:6])
     yield counted(fields["job_count"], "job") + (f": {states}" if states else "")
-    yield f"{fields['gpu_s'] / 3600:,.4g} GPU hours"
+    yield hours(fields["gpu_s"], "GPU hours")
     sizes = list(fields["gpus_per_job"].items())[:8]
     yield "GPUs per job: " + ", ".join(f"{count} of {size}" for size, count in sizes)

@@ -104,7 +104,10 @@ def _read(text: Text) -> Reading:
 
 def _stream(path: str, progress: Progress | None) -> Reading:
     with open_bytes(path) as stream:
-        mark = stream.read(3)
+        try:
+            mark = stream.read(3)
+        except (OSError, EOFError, zlib.error):
+            return _read(read_text(path))  # which says what is wrong with the archive
         if mark[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return _read(read_text(path))
         start = b"" if mark == b"\xef\xbb\xbf" else mark

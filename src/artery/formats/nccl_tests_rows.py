@@ -8,7 +8,6 @@ side (out of place, in place) time, algbw, busbw and the check (``error``, later
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +23,9 @@ _NUMBER: Final = re.compile(
 )
 _SIZE: Final = re.compile(r"\d{1,3}(?:_\d{3}){0,6}|\d{1,19}|\d{1,5}(?:_\d{3}){1,5}")
 _REDUCTION: Final = frozenset({"sum", "prod", "max", "min", "avg", "mulsum", "all", "none"})
+_LARGEST: Final = 1e40
+"""Cells beyond are no numbers; what is too large below that, is told as such."""
+
 SMALL_ERROR: Final = 1e-2
 """Assumed: relative; rounding of half and bfloat16 stays below, wrong data does not."""
 
@@ -123,7 +125,7 @@ def _value(cell: str) -> float | None:
     if cell in ("N/A", "nan"):
         return None
     value = float(cell)
-    return value if math.isfinite(value) else None
+    return value if abs(value) < _LARGEST else None  # also infinity
 
 
 def _whole(word: str) -> int:

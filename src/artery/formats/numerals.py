@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Final
 
 _WHOLE: Final = re.compile(r"[+-]?\d{1,18}")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?")
 _LARGEST: Final = 10**18
+_BEYOND: Final = 1e60
+"""Larger numbers are none: no unit that is put on a smaller one makes it infinite."""
 
 
 def whole(value: object) -> int | None:
@@ -30,7 +31,7 @@ def whole(value: object) -> int | None:
 
 
 def number(value: object) -> float | None:
-    """Return ``value`` as a finite number, or ``None``.
+    """Return ``value`` as a number below 10⁶⁰, or ``None``.
 
     >>> number("1.5e3"), number("nan"), number(3), number("tbd")
     (1500.0, None, 3.0, None)
@@ -46,4 +47,4 @@ def number(value: object) -> float | None:
         found = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return found if abs(found) < _BEYOND else None  # also infinity and nan

@@ -7,13 +7,16 @@ reads the file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Final
 
 from artery.errors import InputError, Problem, UnknownNameError
+from artery.formats.plausible import implausible
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
+from artery.formats.waiting import kept, told
 
 MODULES: Final[tuple[str, ...]] = (
     "artery_bench",
@@ -91,6 +94,11 @@ def read(path: str, format_name: str | None = None, progress: Progress | None = 
     ``format_name`` skips the recognition; ``progress`` hears of files that are streamed. Raises
     ``InputError`` if the file cannot be read, if no format knows it, or if it says nothing usable.
     """
+    with told(path), kept(path):
+        return _remarked(_read(path, format_name, progress))
+
+
+def _read(path: str, format_name: str | None, progress: Progress | None) -> Reading:
     named = {format_.name: format_ for format_ in formats()}
     if format_name is not None and format_name not in named:
         raise UnknownNameError("format", format_name, named)
@@ -116,3 +124,9 @@ def read(path: str, format_name: str | None = None, progress: Progress | None = 
             )
         )
     return claims[0].read(text)
+
+
+def _remarked(reading: Reading) -> Reading:
+    """Return the reading, with a warning for every number that cannot be."""
+    found = implausible(reading.fields)
+    return replace(reading, warnings=(*reading.warnings, *found)) if found else reading

@@ -18,7 +18,7 @@ from artery.formats.reading import Format, Reading
 from artery.formats.slurm_words import duration, exit_code, gpus, memory
 from artery.formats.stamps import stamp
 from artery.formats.text import Text
-from artery.formats.wording import counted
+from artery.formats.wording import counted, hours
 
 _DASHES: Final = re.compile(r"[\s-]+$")
 _STEP: Final = re.compile(r"\d{1,12}(?:_[\w\[\]-]{1,60})?(?:\+\d{1,6})?\.(.{1,40})")
@@ -176,7 +176,7 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     states = ", ".join(f"{count} {word}" for word, count in fields["states"].items())
     yield f"{counted(fields['job_count'], 'job')}: {states}"
     if fields["gpu_hours_known"]:
-        yield f"{fields['gpu_s'] / 3600:.4g} GPU hours"
+        yield hours(fields["gpu_s"], "GPU hours")
     if fields["steps_not_counted"]:
         steps = counted(fields["steps_not_counted"], "step")
         yield f"{steps} (.batch, .0 ...) of them are not counted"
@@ -195,7 +195,8 @@ def _warnings(jobs: list[dict[str, Any]], fields: dict[str, Any]) -> Iterator[st
     ]
     for one in failed[:5]:
         signal = f", signal {one['signal']}" if one["signal"] else ""
-        yield f"job {one['id']} {one['state']}, exit code {one['exit_code']}{signal}{_meaning(one)}"
+        code = "unknown" if one["exit_code"] is None else one["exit_code"]
+        yield f"job {one['id']} {one['state']}, exit code {code}{signal}{_meaning(one)}"
 
 
 def _meaning(job: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from artery.errors import InputError, Problem
+from artery.formats.waiting import is_pipe, place_of
 
 LARGEST: Final = 256 * 2**20
 """Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""
@@ -63,7 +64,7 @@ def beginning(path: str) -> Text:
     An archive that breaks within them is cut there.
     """
     try:
-        if not Path(path).is_file():
+        if not place_of(path).is_file():
             return read_text(path)  # which says what is wrong
         with open_bytes(path) as stream:
             data = stream.read(64 * 1024)
@@ -74,11 +75,12 @@ def beginning(path: str) -> Text:
 
 def open_bytes(path: str) -> io.BufferedIOBase:
     """Return the file at ``path`` as a stream of its bytes, unpacked on the way if gzipped."""
-    with Path(path).open("rb") as stream:
+    place = place_of(path)
+    with place.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     if packed:
-        return gzip.open(path, "rb")
-    return Path(path).open("rb")
+        return gzip.open(place, "rb")
+    return place.open("rb")
 
 
 def clean(text: str) -> str:
@@ -95,12 +97,21 @@ def short(value: object) -> str | None:
 
 
 def decoded(path: str, data: bytes) -> str:
-    """Return ``data`` as text: UTF-8 with or without a mark, UTF-16, else Latin-1 if it is text.
+    """Return ``data`` as text: UTF-8, UTF-16 or UTF-32 by their marks, else Latin-1 if it is text.
+
+    Without a mark UTF-16 is known by its zeros: every second byte of plain English.
 
     Raises ``InputError`` for binary data.
     """
+    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return data.decode("utf-32", errors="replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace")
+    head = data[:400]
+    for start, name in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros, others = head[start::2].count(0), head[1 - start :: 2].count(0)
+        if not others and zeros > 4 and zeros > 0.4 * len(head):
+            return data.decode(name, errors="replace")
     if data[:400].count(0) > len(data[:400]) // 4:
         raise _refused(path, "binary data", "a text file is read here", "export it as text")
     try:
@@ -114,8 +125,8 @@ def _bytes(path: str) -> bytes:
     try:
         if path == "-":
             return _limited(path, sys.stdin.buffer)
-        file = Path(path)
-        if not file.is_file():
+        file = place_of(path)
+        if not file.is_file() and not is_pipe(path):
             raise _no_file(path, file)
         with file.open("rb") as stream:
             return _limited(path, stream)
@@ -132,7 +143,7 @@ def _no_file(path: str, file: Path) -> InputError:
         return _refused(path, "a folder", rule, "name the files in it")
     if file.exists():
         fix = "save it to a file, or pipe it into -"
-        return _refused(path, "a pipe or a device", rule, fix)
+        return _refused(path, "a device", rule, fix)
     return _refused(path, "no such file", rule, "check the path")
 
 

@@ -1,4 +1,4 @@
-"""Counts in words."""
+"""Counts and times in words."""
 
 from __future__ import annotations
 
@@ -10,3 +10,13 @@ def counted(count: int, noun: str) -> str:
     ('1 node', '12,000 GPUs')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def hours(seconds: float, noun: str = "hours") -> str:
+    """Return a long time in hours, whole ones where there are many.
+
+    >>> hours(185_292_000, "GPU hours"), hours(33)
+    ('51,470 GPU hours', '0.009167 hours')
+    """
+    known = seconds / 3600
+    return f"{known:,.0f} {noun}" if known >= 1000 else f"{known:.4g} {noun}"
