@@ -27,7 +27,7 @@ def command() -> None:
       artery bench collectives all_reduce --ranks 4
       artery bench collectives --ranks 4 --compare --on ethernet-10g:4
       artery bench links --ranks 4
-      torchrun --nproc-per-node 8 --no-python artery bench collectives all_reduce alltoall
+      torchrun --nproc-per-node 8 --no-python artery bench collectives
 
     What is written with -o is read back by artery read, diagnose and calibrate.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
