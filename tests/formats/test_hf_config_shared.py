@@ -1,4 +1,4 @@
-"""The configurations of the shared folder, to the unit."""
+"""The configurations of the shared folder, to the unit: as a workload, and as read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from artery.formats.hf_config import read
+from artery.formats.recognise import read as recognised
 from tests.conftest import shared_folder
+
+OTHER = {
+    "13-nemotron-h-56b.json": ("hybrid mamba/attention pattern string", "family", "state-space"),
+    "31-clip-vit-l14.json": ("two towers nested", "family", "clip"),
+    "35-mamba-2.8b.json": ("no attention, no KV", "kv_bytes_per_token", None),
+}
+"""Where the index has no bytes of the cache: its words, the field and the value they stand for."""
 
 
 def rows() -> list[dict[str, str]]:
@@ -29,6 +37,21 @@ def test_weights_to_the_unit(row: dict[str, str], shared: Path) -> None:
     active = number("active per token", row["expected"])
     if active is not None:
         assert workload.active_parameters == active
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row["file"])
+def test_a_real_file(row: dict[str, str], shared: Path) -> None:
+    """Format, kind, and two fields of the document by the words of the index."""
+    found = recognised(str(shared / "cases" / row["file"]))
+    assert (found.format, found.kind) == ("hf-config", "workload")
+    assert found.fields["parameters"] == number("total parameters", row["expected"])
+    cache = number("KV cache", row["expected"])
+    words, field, value = OTHER.get(
+        Path(row["file"]).name, ("KV cache", "kv_bytes_per_token", cache)
+    )
+    assert words in row["expected"]
+    assert (cache is None) == (Path(row["file"]).name in OTHER)
+    assert found.fields[field] == value
 
 
 def test_there_are_nineteen() -> None:

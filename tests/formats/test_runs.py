@@ -123,6 +123,8 @@ def test_deepspeed() -> None:
 def test_a_configuration_of_a_model() -> None:
     """Two layers of 64: q and o 64·64, k and v 64·32, three of 64·128, two norms; 1000 tokens."""
     found = reading("hf-config/tiny.json")
+    # 2 layers · 2 heads of keys and of values · 16 wide · 2 bytes
+    assert found.fields["kv_bytes_per_token"] == 2 * 2 * 2 * 16 * 2
     layer = 2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 2 * 64
     assert found.fields["parameters"] == 2 * layer + 2 * 1000 * 64 + 64
     assert found.workload is not None

@@ -6,11 +6,11 @@ What it says of the model is read by :mod:`artery.formats.hf_config`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from artery.core.workload import Workload
+from artery.core.workload import Attention, Workload
 from artery.errors import InputError
 from artery.formats.hf_config.document import Document, parse
 from artery.formats.hf_config.families import read_family
@@ -68,6 +68,7 @@ def _fields(document: Document, workload: Workload) -> dict[str, Any]:
         "hidden": workload.hidden,
         "heads": workload.heads,
         "kv_heads": workload.kv_heads,
+        "kv_bytes_per_token": _kv_bytes(document.table, workload),
         "vocabulary": workload.logits,
         "sequence": workload.sequence,
         "max_sequence": workload.max_sequence,
@@ -77,11 +78,36 @@ def _fields(document: Document, workload: Workload) -> dict[str, Any]:
     }
 
 
+def _kv_bytes(table: Mapping[str, Any], workload: Workload) -> int | None:
+    """Return bytes that a token leaves in the cache while text is generated, at 2 bytes a value.
+
+    Every causal layer keeps a key and a value per head of them; multi-head latent attention keeps
+    the latent and the part that carries the position (DeepSeek-V2, 2024, section 2.1). ``None`` for
+    models that generate no text, and where nothing grows with it (state-space layers).
+    """
+    if workload.family == "clip" or workload.row_kind != "token":
+        return None
+    inner = table.get("text_config")
+    keys = inner if isinstance(inner, Mapping) else table
+    latent, carried = keys.get("kv_lora_rank"), keys.get("qk_rope_head_dim")
+    values = 0
+    for layer in workload.layers:
+        for one in layer.operators:
+            if isinstance(one, Attention) and one.causal and one.keys is None:
+                own = one.kv_heads * (one.qk_dim + one.v_dim)
+                if isinstance(latent, int) and isinstance(carried, int):
+                    own = latent + carried
+                values += layer.count * own
+    return 2 * values or None
+
+
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     active = fields["active_parameters"]
     more = f", {show_count(active)} active" if active != fields["parameters"] else ""
     kind = fields["model_type"] or fields["family"]
     yield f"{kind}: {show_count(fields['parameters'])} parameters{more}"
+    if fields["kv_bytes_per_token"]:
+        yield f"key-value cache: {fields['kv_bytes_per_token']:,} bytes a token, at 2 bytes a value"
     yield f"{fields['layers']} layers of {fields['hidden']}, {fields['heads']} heads"
 
 

@@ -23,6 +23,9 @@ SOON: Final = 1.0
 AGAIN: Final = 10.0
 """Seconds until the first word, and between the others."""
 
+SMALL: Final = 2**20
+"""Bytes of a file that is read at once; if a second passes, it is for something else."""
+
 MOST: Final = 8 * 2**30
 """Assumed: bytes that a pipe may carry to disk; more are no log or trace."""
 
@@ -42,7 +45,7 @@ def told(path: str) -> Iterator[None]:
     done = threading.Event()
 
     def tell() -> None:
-        start, pause = time.monotonic(), SOON
+        start, pause = time.monotonic(), SOON if _may_take_long(path) else AGAIN
         while not done.wait(pause):
             LOG.warning("reading %s: %.0f s%s", path, time.monotonic() - start, _about(path))
             pause = AGAIN
@@ -54,6 +57,14 @@ def told(path: str) -> Iterator[None]:
     finally:
         done.set()
         teller.join()
+
+
+def _may_take_long(path: str) -> bool:
+    """Whether it is no small file."""
+    try:
+        return not Path(path).is_file() or Path(path).stat().st_size >= SMALL
+    except (OSError, ValueError):
+        return True
 
 
 def _about(path: str) -> str:
