@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -66,16 +67,19 @@ class LabAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RunAnswer:
-    """How a command ended on every host; ``code`` is the exit code of the first that failed."""
+    """How a command ended on every host."""
 
     lab: LabAnswer
     ended: tuple[Ended, ...]
 
     @property
     def code(self) -> int:
-        """The exit code: of the first failed rank, 128 and the signal's number if one killed it."""
+        """The exit code: of the first rank that failed by itself; 128 and a signal's number."""
         failed = [one.exit_code for one in self.ended if one.exit_code]
-        return (failed[0] if failed[0] > 0 else 128 - failed[0]) if failed else 0
+        if not failed:
+            return 0
+        code = next((one for one in failed if one != -signal.SIGKILL), failed[0])
+        return code if code > 0 else 128 - code
 
 
 def lab_up(

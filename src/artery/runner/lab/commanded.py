@@ -26,7 +26,11 @@ TIMED_OUT: Final = 124
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the command ended on one host; a signal's number is negative, as Python has it."""
+    """How the command ended on one host: 124 if its time was up.
+
+    A signal's number is negative, as Python has it; -9 also of those that were ended because
+    another had failed.
+    """
 
     host: str
     rank: int
@@ -132,7 +136,7 @@ class _Watch:
                     if code:
                         deadline = min(deadline, time.monotonic() + GRACE)
             if time.monotonic() > deadline:
-                self._late = True
+                self._late = not any(process.returncode for process in self._started)
                 return
         self._rest()
 
@@ -140,6 +144,9 @@ class _Watch:
         """Return how each ended."""
         self._rest()
         self._pipes.close()
+        for process in self._started:
+            if process.stdout is not None:
+                process.stdout.close()
         return tuple(
             Ended(
                 host=self._hosts[rank],
