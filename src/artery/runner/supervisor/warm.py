@@ -33,7 +33,8 @@ def warmed(settings: Settings) -> Task:
     task = find_task(settings.model, settings.data, size=settings.size)
     training = Training(task, settings, 0, 1)
     with torch.no_grad():
-        task.loss(training.model, torch.zeros(min(1, task.samples), dtype=torch.int64))
+        # Twice the first sample: a batch norm over one pixel has nothing to take a spread of.
+        task.loss(training.model, torch.zeros(2, dtype=torch.int64))
     unpacked(packed(training.state()))
     return task
 
