@@ -10,7 +10,7 @@ from artery.answers.stops import STOPS, Figures
 @pytest.fixture(scope="module")
 def stops() -> dict[str, Figures]:
     quick = ("one-chip", "does-it-fit", "memory", "links", "wiring", "infiniband", "gpt3",
-             "failures", "recovery", "energy")  # fmt: skip
+             "failures", "recovery", "energy", "inside", "minutes")  # fmt: skip
     return {name: STOPS[name]() for name in quick}
 
 
@@ -95,3 +95,20 @@ def test_gpt_3_on_1024_v100(stops: dict[str, Figures]) -> None:
     assert gpt3["days_2020"] == pytest.approx(3.14e23 / (1024 * 24.6e12), rel=0.01)
     assert gpt3["days_1024"] > 30 * 86400
     assert gpt3["shard"] == pytest.approx(0.87, abs=0.01)
+
+
+def test_networks_on_a_chip_are_near_what_their_busiest_wire_allows(
+    stops: dict[str, Figures],
+) -> None:
+    """Chunks of 4096/56 bytes at 64 GB/s: 28·28/7 over a wire of the mesh, 56²/8 of the ring."""
+    chunk, rate = 4096 / 56, 64e9
+    for name, load in (("mesh", 28 * 28 / 7), ("ring", 56**2 / 8), ("crossbar", 55)):
+        bound = load * chunk / rate
+        assert bound < stops["inside"][name] < 2 * bound
+
+
+def test_restarts_of_hours_lose_about_their_share(stops: dict[str, Figures]) -> None:
+    """Two hours out of every 3.09 + 2 leave at most 61 %."""
+    found = stops["minutes"]
+    assert found["hours"] < 3.093 / (3.093 + 2)
+    assert found["hours"] < found["ten"] < found["one"] < 1.0

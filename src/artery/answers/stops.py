@@ -16,6 +16,7 @@ from artery.answers.plan import plan
 from artery.answers.pseudo_code import average, pseudo_code
 from artery.answers.result import PlanAnswer
 from artery.answers.scale import ScaleAnswer, amdahl_speedup, scale
+from artery.answers.stops_more import inside, minutes
 from artery.catalog.chips import chip
 from artery.catalog.links import link
 from artery.catalog.models import model
@@ -350,6 +351,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "one-chip": one_chip,
     "does-it-fit": does_it_fit,
     "memory": memory,
+    "inside": inside,
     "links": links,
     "dgx-1": dgx_1,
     "wiring": wiring,
@@ -361,6 +363,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "gpt3": gpt3,
     "failures": failures,
     "recovery": recovery,
+    "minutes": minutes,
     "energy": energy,
     "ten-trillion": ten_trillion,
 }
