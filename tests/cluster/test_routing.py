@@ -303,3 +303,19 @@ def test_a_torus_is_crossed_round_links_that_are_down(spec: str) -> None:
     check_walks(cut, way, source, target)
     before = paths(found, net, source, target)
     assert (np.diff(way.start) >= np.diff(before.start)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "shift", "most"), [("dgx-a100:160", 8, 1), ("dgx-a100:512", 160, 1),
+                                ("dgx-a100:1024", 256, 2), ("dgx-a100:1024", 128, 2)]
+)  # fmt: skip
+def test_a_shift_hardly_meets_itself_on_static_routes(name: str, shift: int, most: int) -> None:
+    """Stages of a pipeline: what all chips send one stage on, also past three tiers of rails.
+
+    On a tree whose tiers are full no two meet (Zahavi et al., 2010); the last pod here is not.
+    """
+    built = system(name)
+    net = network(built)
+    source = np.arange(built.chips - shift)
+    found = paths(built, net, source, source + shift, policy="static")
+    assert np.bincount(found.link).max() == most

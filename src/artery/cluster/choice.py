@@ -44,6 +44,7 @@ class Choice:
     def __init__(self, words: Words | None, turn: Ints | None, *, longer: bool = False) -> None:
         self._words = words
         self._turn = turn
+        self._whole = turn
         self.longer = longer
 
     def __call__(self, count: Ints | int) -> Ints:
@@ -57,11 +58,23 @@ class Choice:
         self._turn = np.asarray(self._turn // count)
         return digit
 
+    def down(self, count: Ints | int) -> Ints:
+        """Return a digit for a choice on the way down.
+
+        Counted paths that are not hashed take the lowest digit again: it tells the targets under
+        one leaf apart, which the digits left over do not.
+        """
+        if self._words is not None or self._whole is None:
+            return self(count)
+        return np.asarray(self._whole % count)
+
     def part(self, rows: Ints) -> Choice:
         """Return the choice for some of the paths."""
         words = None if self._words is None else self._words[rows]
         turn = None if self._turn is None else self._turn[rows]
-        return Choice(words, turn, longer=self.longer)
+        found = Choice(words, turn, longer=self.longer)
+        found._whole = None if self._whole is None else self._whole[rows]
+        return found
 
     def _hashed(self, count: Ints | int) -> Ints:
         if self._words is None:

@@ -63,9 +63,11 @@ def packed(parts: Iterable[Rows]) -> Paths:
 
 
 def digits_of(network: Network, target: Ints) -> Ints:
-    """Return what static routes count by: the target's place among those under one leaf.
+    """Return what static routes count by: the target's card in the order of the leaves.
 
-    On a torus there is nothing to count: the dimensions are passed in their order.
+    So the lowest digit is its place under its leaf, and those above tell the leaves apart, of
+    different rails too, which share the switches above them. On a torus there is nothing to
+    count: the dimensions are passed in their order.
     """
     if not isinstance(network.plan, Tree):
         return np.zeros_like(target)
@@ -73,11 +75,14 @@ def digits_of(network: Network, target: Ints) -> Ints:
     domain = within.whole.domain
     per_node = domain.chips // domain.nodes
     node: Ints = target // per_node
-    if isinstance(fabric, FatTree) and (fabric.rails or fabric.rail_only):
+    if isinstance(fabric, FatTree) and fabric.rail_only:
         return node
     if isinstance(fabric, Drawn) and fabric.rails:
         return node
     card: Ints = within.slots[target - node * per_node, 0]
+    if isinstance(fabric, FatTree) and fabric.rails:
+        whole = fabric.levels[0].nodes or network.plan.nodes
+        return (node // whole * fabric.cards + card) * whole + node % whole
     return node * fabric.cards + card
 
 

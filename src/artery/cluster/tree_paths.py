@@ -178,5 +178,5 @@ def _child(
     start = (window - low) % windows
     count = (many - start + windows - 1) // windows
     there = np.asarray(count > 0)
-    member = low + start + windows * choice(np.maximum(count, 1))
+    member = low + start + windows * choice.down(np.maximum(count, 1))
     return np.where(there, member, 0), there
