@@ -13,6 +13,7 @@ from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU
 from artery.answers.diagnose_job import Job, job_of
 from artery.answers.diagnose_proof import Proof, proof_of
+from artery.answers.diagnose_run import RunHeld, run_held
 from artery.answers.diagnose_system import Stand, stand_for
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect import named
@@ -38,7 +39,7 @@ class DiagnoseAnswer:
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``); ``wire`` is what one chip put on the network, B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
-    named; ``None`` where there is none.
+    named; ``run`` a training run beside its own plan; ``None`` where there is none.
     """
 
     diagnosis: Diagnosis
@@ -51,6 +52,7 @@ class DiagnoseAnswer:
     wire: float | None
     proof: Proof | None = None
     job: Job | None = None
+    run: RunHeld | None = None
 
 
 def diagnose(
@@ -62,13 +64,15 @@ def diagnose(
     prove: bool = True,
     anonymise: bool = False,
     progress: Progress | None = None,
+    plan_from: str | None = None,
 ) -> DiagnoseAnswer:
     """Return what holds back the runs in the files at ``paths``, taken together.
 
     ``on`` is the system that was measured, as everywhere; without it one is made of the facts in
     the files. ``model`` is the job that runs there, split by ``degrees`` (``tp``, ``pp``, ``cp``,
     ``ep``, ``dp``) where they are given. ``prove`` plays the likeliest cause on the network;
-    ``anonymise`` masks hosts, users, addresses and GUIDs. Raises
+    ``anonymise`` masks hosts, users, addresses and GUIDs. ``plan_from`` is what launched a training
+    run (a script, a configuration, a saved plan), which its log is held against. Raises
     :class:`artery.errors.InputError` for files that cannot be read.
     """
     check_kinds(str, type(None), on=on, model=model)
@@ -91,12 +95,27 @@ def diagnose(
         reprice = repricer(stand.setting, _collective(judged.curve), judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand))
     proof, job = _shown(found, stand, fabric, _Wanted(model, degrees, prove), case)
+    run = None
+    if plan_from is not None:
+        run = run_held(readings, plan_from, on, overrides, {"model": model, **(degrees or {})})
+        found = _by_run(found, run)
     answer = DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
         case.origins, tuple((path, one.format) for path, one in readings),
-        tuple(_notes(case, found, readings)), _wire(found.curve), proof, job,
+        tuple(_notes(case, found, readings)), _wire(found.curve), proof, job, run,
     )  # fmt: skip
     return answer if not anonymise else masked(answer, [one.fields for _, one in readings])
+
+
+def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
+    """Return the diagnosis with the verdict on the run, where nothing else was measured."""
+    if found.verdict != "unknown" or found.curve is not None:
+        return found
+    if run.verdict == "faster":
+        return found  # than can be: the script, the model or the system is another
+    if run.verdict == "slower":
+        return replace(found, verdict="degraded", missing=())
+    return replace(found, verdict="healthy", missing=())
 
 
 @dataclass(frozen=True, slots=True)

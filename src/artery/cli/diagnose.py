@@ -20,6 +20,12 @@ from artery.report.words import Language
 )
 @node_option
 @click.option("--model", metavar="MODEL", help="The job that runs there: what the fault costs it.")
+@click.option(
+    "--from",
+    "plan_from",
+    metavar="FILE",
+    help="What launched a training run: its log is held against that plan.",
+)
 @degree_options
 @click.option(
     "--prove/--no-prove",
@@ -36,6 +42,7 @@ def command(
     on: str | None,
     fail_under: float | None,
     model: str | None,
+    plan_from: str | None,
     prove: bool,
     anonymise: bool,
     overrides: tuple[str, ...],
@@ -52,6 +59,7 @@ def command(
       artery diagnose nccl-tests.log nccl-debug.log topo.txt ibstat.txt
       artery diagnose nccl-tests.log --on dgx-h100:32 --fail-under 80%
       artery diagnose nccl-tests.log topo.txt ibnetdiscover.txt --model qwen3-30b-a3b --ep 128
+      artery diagnose train.log --from run.sh --on dgx-a100:1024
       artery diagnose facts.yaml --json
 
     What was measured is held against what the system should give at every size. Causes that can
@@ -67,6 +75,7 @@ def command(
 
     answer = diagnose(
         *files, on=on, overrides=overrides, model=model, prove=prove, anonymise=anonymise,
+        plan_from=plan_from,
         degrees={name: count for name, count in degrees.items() if count is not None},
     )  # fmt: skip
     if as_json:

@@ -22,6 +22,7 @@ from artery.report.diagnose_proof import (
     proof_drawing,
     proof_payload,
 )
+from artery.report.diagnose_run import run_drawing, run_payload
 from artery.report.diagnose_words import diagnose_words
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
@@ -52,6 +53,7 @@ def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
         "files": [{"path": path, "format": name} for path, name in answer.files],
         "proof": None if answer.proof is None else proof_payload(answer.proof),
         "job": None if answer.job is None else job_payload(answer.job),
+        "run": None if answer.run is None else run_payload(answer.run),
     }
 
 
@@ -137,6 +139,8 @@ def diagnose_drawing(
         parts += [Text(""), *proof_drawing(answer.proof, word)]
     if answer.job is not None:
         parts += [Text(""), *job_drawing(answer.job, word)]
+    if answer.run is not None:
+        parts += [Text(""), *run_drawing(answer.run, language)]
     for fact in found.missing:
         line = word["because"].format(why=fact.why, ask=fact.ask)
         parts.append(labelled(word["missing"], [Text(f"{fact.fact}: {line}", style="yellow")]))
