@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from artery.answers.diagnose_fabric import Fabric
 from artery.answers.diagnose_facts import curves_of, facts_of
+from artery.answers.diagnose_sizing import sizing_facts
+from artery.answers.diagnose_system import is_pcie_only
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host
@@ -44,11 +46,7 @@ def case_of(readings: Sequence[tuple[str, Reading]], fabric: Fabric | None = Non
     _derive(facts, origins, found)
     alone = [one for one in found if (one.ranks or number(facts, "ranks")) == 1]
     curves = tuple(one for one in found if one not in alone)
-    for path, reading in readings:
-        if reading.format == "facts":
-            rows = reading.fields["measured"]
-            for name, value in training_facts(facts, rows, per_gpu=_per_gpu(reading)).items():
-                facts[name], origins[name] = value, path
+    _imply(facts, origins, readings)
     said = tuple(line for path, one in readings for line in _lines(one, path))
     refusals = tuple(why for path, one in readings for why in _refusals(one, path))
     refusals = tuple(dict.fromkeys((*refusals, *(_one_rank(one.source) for one in alone))))
@@ -89,6 +87,30 @@ def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Cu
     if used and there:
         facts.setdefault("cards_used_share", used / there)
         origins.setdefault("cards_used_share", origins["cards_used"])
+
+
+def _imply(
+    facts: dict[str, Fact], origins: dict[str, str], readings: Sequence[tuple[str, Reading]]
+) -> None:
+    """Add what follows by arithmetic from facts and measurements that people told."""
+    for path, reading in readings:
+        if reading.format != "facts":
+            continue
+        rows = reading.fields["measured"]
+        for name, value in training_facts(facts, rows, per_gpu=_per_gpu(reading)).items():
+            facts[name], origins[name] = value, path
+        for name, value in sizing_facts(facts, rows):
+            facts.setdefault(name, value)
+            origins.setdefault(name, path)
+    _derive_node(facts, origins)
+
+
+def _derive_node(facts: dict[str, Fact], origins: dict[str, str]) -> None:
+    """Add that chips reach each other over PCIe alone, where the common server of a chip is so."""
+    chip = facts.get("chip")
+    if isinstance(chip, str) and not facts.get("nvlinks") and is_pcie_only(chip):
+        facts.setdefault("pcie_only", True)
+        origins.setdefault("pcie_only", origins["chip"])
 
 
 def _lines(reading: Reading, path: str) -> Iterator[Said]:

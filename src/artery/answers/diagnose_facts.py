@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from artery.answers.expect import named
@@ -79,13 +79,23 @@ def _busbw(row: Fields) -> float | None:
 
 def _told_curves(fields: Fields, source: str) -> Iterator[Curve]:
     for one in fields.get("curves", ()):
-        points = {
-            int(point["size_bytes"]): float(point["busbw_bytes_per_s"]) for point in one["points"]
-        }
-        listed = tuple(Point(*point) for point in sorted(points.items()) if all(point))
-        if listed:
-            yield Curve(_known(one["collective"]), one["ranks"], one["nodes"], listed, source)
+        for points in _apart(one["points"]):
+            listed = tuple(Point(*point) for point in sorted(points.items()) if all(point))
+            if listed:
+                yield Curve(_known(one["collective"]), one["ranks"], one["nodes"], listed, source)
     yield from _plateaus(fields, source)
+
+
+def _apart(points: Sequence[Fields]) -> Iterator[dict[int, float]]:
+    """Yield curves with one bandwidth a size: two at the same size are two runs."""
+    runs: list[dict[int, float]] = []
+    for point in points:
+        size, rate = int(point["size_bytes"]), float(point["busbw_bytes_per_s"])
+        run = next((one for one in runs if size not in one), None)
+        if run is None:
+            runs.append(run := {})
+        run[size] = rate
+    yield from runs
 
 
 def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
@@ -219,9 +229,18 @@ def _gpu_state(fields: Fields) -> Named:
     yield "pcie_share", _number(fields.get("pcie_share")) if narrow else None
 
 
+_TRANSPORTS: Final = {
+    "tcp": "socket", "sockets": "socket", "tcp/ip": "socket", "ethernet": "socket",
+    "infiniband": "ib", "rdma": "ib", "roce": "ib", "verbs": "ib",
+}  # fmt: skip
+"""What people call the transports that the rules know."""
+
+
 def _told(fields: Fields) -> Named:
     facts = fields.get("facts")
-    yield from (facts if isinstance(facts, Mapping) else {}).items()
+    for name, value in (facts if isinstance(facts, Mapping) else {}).items():
+        same = _TRANSPORTS.get(str(value)) if name == "transport" else None
+        yield name, same or value
 
 
 _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {

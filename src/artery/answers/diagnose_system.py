@@ -88,6 +88,8 @@ def stand_for(
     ``on`` is the system that was named, ``file`` one among the files that describes a node.
     """
     ranks = curve.ranks or _whole(case, "ranks")
+    if ranks is None and on is None and "system" not in case.facts:
+        return _of_whole_nodes(case, curve, overrides)
     if ranks is None:
         return Stand(None, on, (RANKS,))
     if on is not None:
@@ -102,6 +104,30 @@ def stand_for(
         except InputError:
             pass  # the file says too little for a system; the facts may say more
     return _from_facts(case, ranks, nodes, overrides)
+
+
+_SERVERS: Final = ((15e9, "v100"), (30e9, "a100-80g"), (60e9, "h100-sxm"), (120e9, "b200"))
+"""The chip of the servers that cards up to a rate in B/s came with: 100, 200, 400, 800 Gb/s."""
+
+
+def _of_whole_nodes(case: Case, curve: Curve, overrides: Sequence[str]) -> Stand:
+    """Return whole nodes where nobody counted the ranks.
+
+    Between nodes the cards decide, so that even the chip may be assumed, by the cards' rate.
+    """
+    nodes, rate = curve.nodes or _whole(case, "nodes"), case.facts.get("nic_rate")
+    assumed = []
+    if "chip" not in case.facts and nodes is not None and nodes > 1 and isinstance(rate, float):
+        chip = next((name for most, name in _SERVERS if rate <= most), "b200")
+        case = replace(case, facts={**case.facts, "chip": chip})
+        assumed = [f"servers of {chip}, as usual with cards of {show_line_rate(rate)}"]
+    base = _BASES.get(str(case.facts.get("chip")))
+    if nodes is None or base is None:
+        return Stand(None, None, (RANKS,))
+    each = _whole(case, "gpus_per_node") or system_of(base).chips_per_node
+    found = _from_facts(case, each * nodes, nodes, overrides)
+    assumed.append(f"all {each} chips of a node take part")
+    return replace(found, assumed=(*found.assumed, *assumed))
 
 
 def _named(case: Case, curve: Curve, ranks: int, on: str, overrides: Sequence[str]) -> Stand:
@@ -202,11 +228,7 @@ def _network(case: Case, base: str, per_node: int) -> list[str] | None:
     if count is None or not isinstance(rate, float):
         return None
     count = _driven(base, count, rate, per_node)
-    kind = str(case.facts.get("fabric", "infiniband"))
-    linked = min(
-        (name for name in _FABRICS.get(kind, _FABRICS["infiniband"])),
-        key=lambda name: abs(link_of(name).bandwidth - rate),
-    )
+    linked = link_for(str(case.facts.get("fabric", "infiniband")), rate)
     laid = [f"fabric.nic.link={linked}", f"fabric.nic.count={count}"]
     if abs(link_of(linked).bandwidth - rate) > 0.01 * rate:
         laid.append(f"fabric.nic.bandwidth={show_line_rate(rate)}")
@@ -221,6 +243,20 @@ def _network(case: Case, base: str, per_node: int) -> list[str] | None:
     elif count != per_node:
         laid.append("fabric.rails=false")
     return laid
+
+
+def is_pcie_only(chip: str) -> bool:
+    """Whether the chips of the common server of ``chip`` reach each other over PCIe alone."""
+    base = _BASES.get(chip)
+    if base is None:
+        return False
+    return bool(entry("systems", base).values.get("node", {}).get("kind") == "pcie-tree")
+
+
+def link_for(fabric: str, rate: float) -> str:
+    """Return the class of link of that kind of network whose rate in B/s is nearest."""
+    known = _FABRICS.get(fabric, _FABRICS["infiniband"])
+    return min(known, key=lambda name: abs(link_of(name).bandwidth - rate))
 
 
 def _as_cabled(case: Case) -> list[str]:

@@ -114,7 +114,7 @@ class Cause:
     evidence: tuple[Evidence, ...] = ()
     only_with_evidence: bool = False
     tolerance: float = 0.0
-    verdict: Literal["faulty", "degraded"] = "degraded"
+    verdict: Literal["faulty", "degraded", "healthy"] = "degraded"
     asks: str = ""
     ceiling: bool = False
 
