@@ -26,6 +26,7 @@ from artery.answers.bench_result import (
     Party,
     Predicted,
 )
+from artery.answers.calibrate_data import sweeps_of
 from artery.answers.diagnose import diagnose
 from artery.cli import main
 from artery.collective.bandwidth import bus_factor
@@ -170,6 +171,20 @@ def test_diagnose_reads_both_alike(tmp_path: Path) -> None:
     assert log.diagnosis.verdict == js.diagnosis.verdict
     assert log.facts["ranks"] == js.facts["ranks"] == 4
     assert log.facts["nodes"] == js.facts["nodes"] == 2
+
+
+def test_calibrate_takes_the_times_of_both(tmp_path: Path) -> None:
+    """Of the table the median, nccl-tests' column; of the document the least of all repeats."""
+    rows = [row(size=2**20 << each, time=5e-3 * 2**each) for each in range(3)]
+    files = tmp_path / "a.log", tmp_path / "a.json"
+    files[0].write_text(collectives_text(answer(*rows), "en"))
+    files[1].write_text(document("bench", collectives_payload(answer(*rows))))
+    log, js = sweeps_of([str(file) for file in files])
+    assert (log.collective, log.ranks, log.nodes) == ("all_reduce", 4, 2)
+    assert (js.collective, js.ranks, js.nodes) == ("all_reduce", 4, 2)
+    assert log.sizes == js.sizes == tuple(one.size for one in rows)
+    assert log.times == pytest.approx([one.times.median for one in rows])
+    assert js.times == pytest.approx([one.times.least for one in rows])
 
 
 def test_the_head_says_how_and_under_which_conditions() -> None:
