@@ -15,7 +15,7 @@ from typing import Any, Final
 from artery.answers.train_compare import TrainComparison, compare_training
 from artery.answers.train_request import Request, request
 from artery.cloud.machine.policy import Policy
-from artery.errors import ArteryError
+from artery.errors import RunError
 from artery.runner import phases
 from artery.runner.measured import Run
 from artery.runner.settings import Settings
@@ -61,7 +61,7 @@ class TrainAnswer:
         return self.result.outcome == "preempted"
 
 
-class RunFailedError(ArteryError):
+class RunFailedError(RunError):
     """A run that could not go on; the message says why."""
 
     exit_code = 4
@@ -196,9 +196,9 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
 
     Returns what that rank has to say: ``kind`` ``done`` or ``left`` (told to go, and saved).
     """
-    from artery.runner.worker.launched import given
+    from artery.runner.launch import world
 
-    mine = given(os.environ)
+    mine = world(os.environ)
     if mine is None:
         return None
     from artery.runner.worker.standalone import train_alone
@@ -206,8 +206,8 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     known = {field.name for field in fields(Settings)} | {"directory", "signals"}
     asked = request(
         model,
-        {name: value for name, value in options.items() if name in known} | {"ranks": mine.ranks},
+        {name: value for name, value in options.items() if name in known} | {"ranks": mine.size},
     )
     run = Path(asked.directory or "artery-run").resolve()
     said = train_alone(asked.settings, mine, run, asked.signals)
-    return {**said, "rank": mine.rank, "ranks": mine.ranks}
+    return {**said, "rank": mine.rank, "ranks": mine.size}

@@ -113,7 +113,13 @@ class Attempt:
         self.faults.at("rendezvous", given.step)
         limit = timedelta(seconds=self.settings.timeout)
         if given.store is None:
-            dist.init_process_group("gloo", timeout=limit)  # as the environment says
+            dist.init_process_group(
+                "gloo",
+                init_method=given.meeting,
+                rank=given.rank,
+                world_size=given.ranks,
+                timeout=limit,
+            )
             return
         host, port = given.store
         store = TCPStore(host, port, None, is_master=False, timeout=limit)

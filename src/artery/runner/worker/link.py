@@ -19,9 +19,10 @@ UNMET: Final = 76
 class Assignment:
     """A rank in an attempt.
 
-    ``store`` is where the ranks meet (host, port; ``None``: where the environment says). ``step``
-    is what to go on from; ``source`` is the rank that has that state: in the memory of its host if
-    ``memory``, else in the folder of checkpoints. ``leader``: this rank writes its host's copies.
+    ``store`` is where the ranks meet (host, port), ``None`` for ranks that others started: they
+    meet at ``meeting``, an init method of torch. ``step`` is what to go on from; ``source`` is the
+    rank that has that state: in the memory of its host if ``memory``, else in the folder of
+    checkpoints. ``leader``: this rank writes its host's copies.
     """
 
     attempt: int
@@ -32,6 +33,7 @@ class Assignment:
     source: int
     memory: bool
     leader: bool
+    meeting: str = ""
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: the attempt is over

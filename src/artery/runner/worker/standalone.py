@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from artery.runner.faults import Faults, read_faults
+from artery.runner.launch import World
 from artery.runner.settings import Settings
 from artery.runner.tasks import find_task
 from artery.runner.worker.attempt import Attempt, Place, disband
-from artery.runner.worker.launched import Rank
 from artery.runner.worker.link import GO_ON, SAVE, Assignment
 from artery.runner.worker.progress import Progress
 
@@ -44,13 +44,12 @@ class _Alone:
 
 
 def train_alone(
-    settings: Settings, mine: Rank, run: Path, signals: tuple[str, ...]
+    settings: Settings, mine: World, run: Path, signals: tuple[str, ...]
 ) -> dict[str, Any]:
     """Train as one rank of a world; return what came out, ``kind`` ``done`` or ``left``."""
     import torch
 
     torch.set_num_threads(1)
-    os.environ.update(mine.environment())
     link = _Alone(signals)
     run.mkdir(parents=True, exist_ok=True)
     place = Place(run / "checkpoints", None, run / "phases.jsonl")
@@ -61,12 +60,13 @@ def train_alone(
     given = Assignment(
         attempt=int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) + 1,
         rank=mine.rank,
-        ranks=mine.ranks,
+        ranks=mine.size,
         store=None,
         step=settings.steps,  # the newest there is
         source=0,
         memory=False,
         leader=False,
+        meeting=mine.meeting,
     )
     attempt = Attempt(
         task, settings, given, place=place, link=link, faults=faults, progress=progress
