@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
+from artery.formats.numerals import number
 from artery.formats.passed import passed_over
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
@@ -55,11 +56,13 @@ def _read(text: Text) -> Reading:
     models: dict[str, None] = {}
     columns: list[str] = []
     used: set[int] = set()
-    for number, line in enumerate(text.lines, 1):
+    for count, line in enumerate(text.lines, 1):
         part = line[:4000]
         if metric := _METRIC.match(part + " "):
             gpu = _GPU.search(metric[2])
-            gpus.setdefault(gpu[1] if gpu else "?", {})[metric[1]] = float(metric[3])
+            value = number(metric[3])
+            if value is not None:
+                gpus.setdefault(gpu[1] if gpu else "?", {})[metric[1]] = value
             models.update(dict.fromkeys(_MODEL.findall(metric[2])))
         elif header := _DMON.match(part):
             columns = header[1].split()
@@ -71,7 +74,7 @@ def _read(text: Text) -> Reading:
             tests.append({"test": test[1].strip(), "result": test[2], "scope": test[3]})
         else:
             continue
-        used.add(number)
+        used.add(count)
     if not gpus and not tests:
         rule = "DCGM prints DCGM_FI_... metrics, dmon tables or diag results"
         raise InputError(

@@ -6,12 +6,12 @@ of such dumps. The pickled form is not read: unpickling runs code.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, TypeGuard
 
 from artery.errors import InputError, Problem
+from artery.formats.json_text import json_of
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
 
@@ -26,11 +26,7 @@ def _recognise(text: Text) -> float:
 
 
 def _read(text: Text) -> Reading:
-    try:
-        document = json.loads(text.content)
-    except (ValueError, RecursionError) as error:  # also a number of more than 4,300 digits
-        line = getattr(error, "lineno", None)
-        raise _refused(text, str(error)[:80], "must be JSON", line) from None
+    document = json_of(text)
     dumps = document if isinstance(document, list) else [document]
     dumps = [one for one in dumps if isinstance(one, dict) and isinstance(one.get("entries"), list)]
     if not dumps:

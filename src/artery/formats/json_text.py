@@ -9,6 +9,9 @@ from typing import Any, Final
 from artery.errors import InputError, Problem
 from artery.formats.text import Text
 
+_BEYOND: Final = 1e60
+"""Larger numbers are none: no unit that is put on a smaller one makes it infinite."""
+
 LARGEST: Final = 64 * 2**20
 """Assumed: characters of JSON that are read at once; larger kinds are streamed."""
 
@@ -16,7 +19,7 @@ LARGEST: Final = 64 * 2**20
 def json_of(text: Text) -> Any:  # noqa: ANN401 (JSON is any value)
     """Return the first JSON value in ``text``; lines before it are skipped.
 
-    Numbers that are not finite become ``None``. Raises ``InputError``.
+    Numbers that are not finite, or beyond 10⁶⁰, become ``None``. Raises ``InputError``.
     """
     if len(text.content) > LARGEST:
         raise _refused(text, None, "a larger file", f"at most {LARGEST // 2**20} MiB of JSON")
@@ -75,7 +78,7 @@ def _start(content: str) -> int:
 
 def _finite(literal: str) -> float | None:
     value = float(literal)
-    return None if value in (float("inf"), float("-inf")) else value
+    return value if abs(value) < _BEYOND else None
 
 
 def _refused(text: Text, line: int | None, found: str, rule: str) -> InputError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from io import StringIO
 from statistics import median
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
+from artery.formats.json_text import json_of
 from artery.formats.reading import Reading
 from artery.formats.text import Text, short
 
@@ -31,11 +31,7 @@ def is_json(text: Text) -> bool:
 
 def read_json(text: Text) -> list[dict[str, Any]]:
     """Return the table in the JSON; raises ``InputError`` if it is broken."""
-    try:
-        document = json.loads(text.content)
-    except (ValueError, RecursionError) as error:  # also a number of more than 4,300 digits
-        line = getattr(error, "lineno", None)
-        raise _refused(text, str(error)[:80], "must be JSON", line) from None
+    document = json_of(text)
     results = document.get("results") if isinstance(document, dict) else None
     rows = [row for one in results if (row := _json_row(one))] if isinstance(results, list) else []
     if not rows:

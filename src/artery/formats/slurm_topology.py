@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from artery.core.cabling import Cable, Cabling, Device, End
@@ -40,6 +40,7 @@ def read_cabling(text: Text) -> Cabling:
         rule = "a tree names its switches; blocks, rings and tori have none"
         fix = "give ibnetdiscover or a cable plan for what lies between"
         raise InputError(Problem(file=text.path, found="no switch", rule=rule, fix=fix))
+    entries = _own(entries)
     devices: dict[str, Device] = {one.name: Device(one.name, one.name, "switch") for one in entries}
     cables: list[Cable] = []
     with Problems() as problems:
@@ -49,6 +50,29 @@ def read_cabling(text: Text) -> Cabling:
             except InputError as error:
                 problems.absorb(error.at(file=text.path, line=one.line))
     return Cabling(text.path, "slurm-topology", tuple(devices.values()), tuple(cables))
+
+
+def _own(entries: list[SwitchEntry]) -> list[SwitchEntry]:
+    """Return the switches with the nodes on themselves.
+
+    ``scontrol show topology`` lists under every switch all nodes below it.
+    """
+    listed = {one.nodes for one in entries if one.nodes and one.switches}
+    if not listed:
+        return entries
+    leaves = {node for one in entries if not one.switches for node in _expanded(one.nodes)}
+    return [
+        replace(one, nodes="") if one.switches and set(_expanded(one.nodes)) <= leaves else one
+        for one in entries
+    ]
+
+
+def _expanded(nodes: str) -> list[str]:
+    """Return the nodes of a host list; none if it is broken, which is said elsewhere."""
+    try:
+        return expand(nodes)
+    except InputError:
+        return []
 
 
 def is_yaml(text: Text) -> bool:
