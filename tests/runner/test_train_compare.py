@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.train_compare import TrainComparison, calibrate_training, compare_training
+from artery.cli import main
 from artery.errors import InputError
 from artery.runner.measured import Run
 
@@ -48,6 +50,18 @@ def test_one_calibration_foresees_the_steps() -> None:
     assert 0 < late.measured_scaling.efficiency <= 1
 
 
+def test_resnet_18_learns_the_digits_on_two_processes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Five passes over 1,438 real digits; 359 others tell the accuracy."""
+    recipe = "--data digits --steps 112 --global-batch 64 --lr 0.05 --weight-decay 5e-4"
+    shape = "--warmup 20 --schedule cosine --ranks 2 --timeout 300s --json"
+    assert main(["train", "resnet18", *recipe.split(), *shape.split()]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["steps"], said["ranks"], said["metric"]) == (112, 2, "accuracy")
+    assert said["score"] >= 0.95
+
+
 def test_one_process_exchanges_nothing_and_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,6 +70,7 @@ def test_one_process_exchanges_nothing_and_leaves_nothing_behind(
     result = compare_training(run, 1, machine=calibrate_training((1,)), scaling=(2,), blocks=1)
     assert list(tmp_path.iterdir()) == []
     assert result.predicted.root.children[-1].value == 0
+    assert result.bytes_sent == 0
     assert [one.ranks for one in result.predicted_scaling] == [1]
     assert any("all-reduces were not timed" in text for text in result.warnings)
 

@@ -99,7 +99,7 @@ def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
         for kind in step.borrowed
     ]
     if run.compress == "powersgd":
-        warnings.append("the products that PowerSGD itself computes are not in the prediction")
+        warnings.append("what PowerSGD computes is not predicted: the step comes out too short")
     if run.batch % 16:
         warnings.append("batches that 16 does not divide may take kernels that are far slower")
     return Estimate(_predicted(run, step, machine, ranks), "calibrated closed form",

@@ -55,6 +55,8 @@ class Buckets:
 
     def begin(self, model: nn.Module, *, last: bool) -> None:
         """Say that a backward pass follows; buckets leave during the last one."""
+        if self._alone():
+            return
         self._attach(model)
         self._next = 0 if last else None
         for bucket in self._buckets:
@@ -62,6 +64,9 @@ class Buckets:
 
     def reduce(self, model: nn.Module) -> None:
         """Send what has not left yet, and put the means into ``.grad``."""
+        self.steps += 1
+        if self._alone():
+            return
         start = perf_counter()
         self._attach(model)
         for index in range(self._next or 0, len(self._buckets)):
@@ -75,7 +80,6 @@ class Buckets:
         self.bytes_sent += sum(self.codec.sent)
         self.codec.sent.clear()
         self.waited_s += perf_counter() - start
-        self.steps += 1
 
     def settle(self, model: nn.Module, step: int) -> None:
         """Do nothing: the replicas are equal already."""
@@ -95,6 +99,10 @@ class Buckets:
             "bytes_sent": self.bytes_sent,
             "waited_s": self.waited_s,
         }
+
+    def _alone(self) -> bool:
+        """Whether there is nobody to agree with: then nothing is copied, sent or rounded."""
+        return dist.get_world_size(self.group) == 1
 
     def _attach(self, model: nn.Module) -> None:
         if self._model is model:
