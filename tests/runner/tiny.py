@@ -23,3 +23,15 @@ def mlp(classes: int, size: int) -> nn.Module:
     return nn.Sequential(
         Paced(), nn.Flatten(), nn.Linear(3 * size * size, 16), nn.ReLU(), nn.Linear(16, classes)
     )
+
+
+class Broken(nn.Module):
+    """Never works."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        raise ValueError(f"it never works on {len(images)} images")
+
+
+def broken(classes: int, size: int) -> nn.Module:
+    """Return a model whose every pass fails."""
+    return nn.Sequential(Broken(), nn.Linear(size, classes))

@@ -1,0 +1,86 @@
+"""Sizes change while it runs; the consistent mode gives the same bits at any size."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.runner.conftest import Ran, fleet, policy, run
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
+
+
+def test_consistent_runs_are_the_same_bit_for_bit_on_one_to_four_ranks(tmp_path: Path) -> None:
+    asked = {"consistent": 4, "data": "digits", "steps": 30, "save_every": 10}
+    digests = {
+        ranks: run(tmp_path / str(ranks), ranks, **asked).result.digest for ranks in (1, 2, 3, 4)
+    }
+    killed = run(tmp_path / "killed", 3, "kill:rank=2,step=8", "kill:rank=0,step=22", **asked)
+    assert killed.faults == 2
+    shrunk = run(
+        tmp_path / "shrunk", 3, "kill:agent=1,step=15",
+        fleet=fleet(agents=3, places=1, replace_agents=False),
+        policy=policy(1, 3, first=3, spares=0), **asked,
+    )  # fmt: skip
+    assert shrunk.result.worlds == (3, 2)
+    assert len({*digests.values(), killed.result.digest, shrunk.result.digest}) == 1
+    assert None not in digests.values()
+
+
+def test_a_run_grows_from_two_hosts_to_three_and_back(tmp_path: Path) -> None:
+    # The pace holds it long enough for a third host to import torch and join.
+    ran = run(
+        tmp_path, 2, "join:run,step=5", "term:agent=2,attempt=2,step=20",
+        consistent=4, steps=1500, save_every=500, copies=False,
+        fleet=fleet(agents=2, places=1), policy=policy(1, 3, first=2, spares=0),
+    )  # fmt: skip
+    assert ran.result.outcome == "finished"
+    assert ran.result.worlds == (2, 3, 2)
+    assert ran.result.resizes == 2
+    assert ran.result.lost_steps == 0
+    # The batch of a step is held: each step was done once, in order.
+    steps = [row["step"] for row in ran.rows if row["rank"] == 0 and "step" in row["phase"]]
+    done = [step for step in steps if step is not None]
+    assert all(after - before in (0, 1) for before, after in pairwise(done))
+    assert done[-1] == 1500
+    assert ran.account.unexplained_share <= 0.01
+
+
+def test_a_slow_rank_is_named_and_makes_way_if_asked_to(tmp_path: Path) -> None:
+    asked = {"steps": 400, "save_every": 400}
+    ran = run(
+        tmp_path, 2, "slow:rank=1,step=3,factor=6", policy=policy(2, replace_slow=True), **asked
+    )
+    assert [rank for rank, _ in ran.result.slow] == [1]
+    assert ran.result.slow[0][1] > 2.0
+    assert ran.result.worlds == (2, 2)
+    assert ran.result.lost_steps == 0
+
+
+def test_a_warm_spare_is_back_at_work_within_five_seconds(tmp_path: Path) -> None:
+    """Best of two attempts, a cold restart beside it; the split and the load are printed."""
+
+    def back(kind: str, number: int) -> Ran:
+        warm = kind == "warm"
+        return run(
+            tmp_path / f"{kind}{number}", 2, "kill:rank=1,step=33",
+            fleet=fleet(warm=warm), policy=policy(2, spares=int(warm), begin=60.0),
+        )  # fmt: skip
+
+    cold = back("cold", 0).result.recoveries[0]
+    times = []
+    for number in range(2):
+        found = back("warm", number).result.recoveries[0]
+        times.append(found.detect + found.total)
+        load = os.getloadavg()[0]
+        print(  # noqa: T201
+            f"\nload {load:.1f}; notice {found.detect:.3f} s, leave {found.teardown:.3f} s, "
+            f"gather {found.reform:.3f} s, meet and load {found.rejoin:.3f} s, first step "
+            f"{found.first_step:.3f} s; a cold restart took {cold.detect + cold.total:.3f} s"
+        )
+        if times[-1] <= 5.0:
+            break
+    assert min(times) <= 5.0

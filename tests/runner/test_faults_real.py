@@ -1,0 +1,115 @@
+"""The fault matrix: whatever happens, training ends with the weights of an undisturbed run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.runner.conftest import TINY, fleet, policy, run
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
+
+WORKERS = [
+    # Killed, at every place of an attempt.
+    ("kill:rank=1,step=33",),
+    ("kill:rank=0,step=33",),
+    ("kill:rank=1,step=1",),
+    ("kill:rank=0,phase=rendezvous",),
+    ("kill:rank=1,phase=rendezvous,attempt=2,step=20", "kill:rank=0,step=30"),
+    ("kill:rank=1,phase=load",),
+    ("kill:rank=1,step=27,phase=exchange",),
+    ("kill:rank=0,step=40,phase=save",),
+    ("kill:rank=0,phase=evaluate",),
+    ("kill:spare,step=12",),
+    # Two at once; one after the other.
+    ("kill:rank=0,step=31", "kill:rank=1,step=31"),
+    ("kill:rank=1,step=10", "kill:rank=1,step=30", "kill:rank=0,step=50"),
+    # Hung.
+    ("stop:rank=0,step=25",),
+    ("hang:rank=1,step=25",),
+    ("stop:rank=1,phase=rendezvous",),
+    # An exception in the user's code, once.
+    ("error:rank=1,step=24",),
+    # The network of one rank vanishes.
+    ("partition:rank=1,step=25",),
+    # Told to go: it makes way.
+    ("term:rank=0,step=22",),
+    # The store where ranks meet.
+    ("kill:store,step=5",),
+    ("kill:store,step=5", "kill:rank=1,step=30"),
+    ("kill:store,phase=rendezvous",),
+    ("stop:store,step=5", "kill:rank=1,step=30"),
+    # Disks.
+    ("disk-full:step=40", "kill:rank=1,step=45"),
+    ("torn:step=40,how=truncate", "kill:rank=1,step=45"),
+    ("torn:step=40,how=flip", "kill:rank=0,step=45"),
+]
+"""With two ranks on one host and one warm spare."""
+
+HOSTS = [
+    ("kill:agent=1,step=33",),
+    ("kill:agent=0,step=33",),  # the one with the store
+    ("kill:agent=1,phase=import",),
+    ("stop:agent=1,step=33",),
+    ("partition:agent=1,step=33",),
+    ("term:agent=1,step=33",),
+]
+"""With two ranks on two hosts."""
+
+
+def two_intervals(faults: tuple[str, ...]) -> bool:
+    """Whether the newest checkpoint is of no use, so that the one before it counts."""
+    return any(fault.startswith(("disk-full", "torn")) for fault in faults)
+
+
+@pytest.mark.parametrize("faults", WORKERS, ids=" ".join)
+def test_a_run_survives_on_one_host(
+    faults: tuple[str, ...], tmp_path: Path, undisturbed: Callable[..., str]
+) -> None:
+    ran = run(tmp_path, 2, *faults)
+    assert ran.faults == len(faults)
+    assert ran.result.outcome == "finished"
+    assert ran.result.steps == 60
+    assert ran.result.digest == undisturbed()
+    allowed = TINY.save_every * (2 if two_intervals(faults) else 1)
+    assert all(each.lost_steps <= allowed for each in ran.result.recoveries)
+    assert ran.account.unexplained_share <= 0.01
+
+
+@pytest.mark.parametrize("faults", HOSTS, ids=" ".join)
+def test_a_run_survives_the_loss_of_a_host(
+    faults: tuple[str, ...], tmp_path: Path, undisturbed: Callable[..., str]
+) -> None:
+    ran = run(tmp_path, 2, *faults, fleet=fleet(agents=2, places=1), policy=policy(2, spares=0))
+    assert ran.faults == len(faults)
+    assert ran.result.outcome == "finished"
+    assert ran.result.digest == undisturbed()
+    assert all(each.lost_steps <= TINY.save_every for each in ran.result.recoveries)
+    assert ran.account.unexplained_share <= 0.01
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [("kill:rank=0,step=33",), ("stop:rank=1,step=33",), ("partition:rank=1,step=33",)],
+    ids=" ".join,
+)
+def test_with_copies_in_memory_at_most_one_step_is_lost(
+    faults: tuple[str, ...], tmp_path: Path, undisturbed: Callable[..., str]
+) -> None:
+    ran = run(tmp_path, 2, *faults, copies=True, save_every=1000)
+    assert ran.result.digest == undisturbed()
+    assert ran.result.restarts == 1
+    assert ran.result.lost_steps <= 1
+
+
+def test_a_copy_outlives_its_host_in_the_memory_of_another(
+    tmp_path: Path, undisturbed: Callable[..., str]
+) -> None:
+    ran = run(
+        tmp_path, 2, "kill:agent=1,step=33", copies=True, save_every=1000,
+        fleet=fleet(agents=2, places=1), policy=policy(2, spares=0),
+    )  # fmt: skip
+    assert ran.result.digest == undisturbed()
+    assert ran.result.lost_steps <= 1

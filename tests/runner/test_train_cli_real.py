@@ -1,0 +1,158 @@
+"""``artery train`` as a user starts it: signals, exit codes, resuming, other launchers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runner.conftest import processes
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
+
+TRAIN = [
+    sys.executable, "-m", "artery", "train", "tests.runner.tiny:mlp", "--size", "8",
+    "--save-every", "20",
+]  # fmt: skip
+
+
+def started(*words: str, **more: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*TRAIN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
+    )
+
+
+def ended(child: subprocess.Popen[str], seconds: float = 120.0) -> tuple[int, str, str]:
+    out, err = child.communicate(timeout=seconds)
+    return child.returncode, out, err
+
+
+def until_step(folder: Path, step: int, seconds: float = 90.0) -> None:
+    """Wait until rank 0 has done so many steps."""
+    limit = time.monotonic() + seconds
+    log = folder / "phases.jsonl"
+    while time.monotonic() < limit:
+        rows = log.read_text("utf-8").splitlines() if log.exists() else []
+        if any('"step"' in row and json.loads(row).get("step", 0) >= step for row in rows[-20:-1]):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"step {step} was not reached")
+
+
+def whole(folder: Path, steps: int) -> str:
+    """Return the digest of an undisturbed run."""
+    code, out, err = ended(started("--steps", str(steps), "--dir", str(folder), "--json"))
+    assert code == 0, err
+    return str(json.loads(out)["final_digest"])
+
+
+def test_a_signal_saves_and_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = started("--steps", "1000", "--dir", str(tmp_path / "a"), "--json")
+    until_step(tmp_path / "a", 30)
+    first.send_signal(signal.SIGUSR1)
+    code, out, err = ended(first)
+    assert code == 75, err
+    told = json.loads(out)
+    assert told["outcome"] == "preempted"
+    assert told["final_digest"] is None
+    done = told["steps"]
+    assert done >= 30
+    saved = sorted((tmp_path / "a" / "checkpoints").glob("step-*"))
+    assert saved[-1].name == f"step-{done:08d}"
+    code, out, err = ended(started("--steps", str(done + 40), "--dir", str(tmp_path / "a"),
+                                   "--json"))  # fmt: skip
+    assert code == 0, err
+    resumed = json.loads(out)
+    assert resumed["steps"] == done + 40
+    assert f"from step {done} (disk)" in err
+    assert resumed["final_digest"] == whole(tmp_path / "b", done + 40)
+
+
+def test_killed_as_a_whole_it_leaves_nothing_and_goes_on_when_started_again(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "a"
+    first = started("--steps", "100000", "--dir", str(folder))
+    until_step(folder, 25)
+    first.kill()
+    ended(first)
+    limit = time.monotonic() + 20.0
+    while processes() and time.monotonic() < limit:
+        time.sleep(0.1)
+    assert not processes()
+    code, out, err = ended(started("--steps", "80", "--dir", str(folder), "--json"))
+    assert code == 0, err
+    assert "(disk)" in err or json.loads(out)["steps"] == 80
+
+
+def test_another_run_does_not_go_on_from_this_one_and_two_do_not_share_a_folder(
+    tmp_path: Path,
+) -> None:
+    whole(tmp_path, 25)
+    code, _, err = ended(started("--steps", "50", "--dir", str(tmp_path), "--lr", "0.2"))
+    assert code == 3
+    assert "lr was 0.1, now it is 0.2" in err
+    busy = started("--steps", "100000", "--dir", str(tmp_path))
+    until_step(tmp_path, 30)
+    code, _, err = ended(started("--steps", "50", "--dir", str(tmp_path)))
+    assert code == 3
+    assert "another run is using it" in err
+    busy.send_signal(signal.SIGTERM)
+    assert ended(busy)[0] == 75
+
+
+def test_what_cannot_be_is_said_before_or_instead_of_a_traceback() -> None:
+    code, _, err = ended(started("--fault", "kil:rank=1", "--ranks", "4", "--global-batch", "2"))
+    assert code == 3
+    assert 'did you mean "kill"?' in err
+    assert "each of 4 ranks needs a sample" in err
+    missing = [*TRAIN[:4], "tests.runner.tiny:nothing"]
+    found = subprocess.run(missing, capture_output=True, text=True, timeout=120, check=False)
+    assert found.returncode == 3
+    assert "is no function of module tests.runner.tiny" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_an_error_that_always_comes_back_ends_the_run(tmp_path: Path) -> None:
+    words = [*TRAIN[:4], "tests.runner.tiny:broken", "--size", "8", "--dir", str(tmp_path)]
+    found = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    assert found.returncode == 4
+    assert "ValueError: it never works" in found.stderr
+
+
+def test_torchrun_starts_the_ranks_and_the_result_is_the_same(tmp_path: Path) -> None:
+    words = [
+        sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone",
+        "-m", *TRAIN[2:], "--steps", "30", "--dir", str(tmp_path / "a"),
+    ]  # fmt: skip
+    found = subprocess.run(
+        words, capture_output=True, text=True, timeout=180, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"},
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert f"weights {whole(tmp_path / 'b', 30)}" in found.stdout
+    assert (tmp_path / "a" / "checkpoints" / "step-00000030" / "manifest.json").is_file()
+
+
+def test_ranks_of_slurm_save_and_leave_on_a_signal(tmp_path: Path, free_port: int) -> None:
+    surroundings = {
+        **os.environ, "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NODELIST": "127.0.0.1",
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "GLOO_SOCKET_IFNAME": "lo",
+    }  # fmt: skip
+    ranks = [
+        started("--steps", "100000", "--dir", str(tmp_path),
+                env={**surroundings, "SLURM_PROCID": str(rank)})
+        for rank in range(2)
+    ]  # fmt: skip
+    until_step(tmp_path, 20)
+    ranks[1].send_signal(signal.SIGTERM)
+    assert [ended(rank)[0] for rank in ranks] == [75, 75]
+    steps = sorted((tmp_path / "checkpoints").glob("step-*"))
+    assert steps
