@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import mean, pstdev
 from typing import Any, Final
 
@@ -165,19 +165,15 @@ def _compared(answer: CollectivesAnswer, word: Words) -> Iterator[RenderableType
             collective=collective, ranks=answer.party.ranks, library=answer.party.library
         )
         yield Text(title, style="bold")
-        yield _matrix(rows, {(r.algorithm, r.size): _us(r.times.median) for r in rows}, mark=True)
+        yield _matrix(rows, lambda row: row.times.median, mark=True)
+        yield Text(word["least"], style="bold")
+        yield _matrix(rows, lambda row: row.times.least, mark=True)
         yield Text(f"# {word['fastest']}")
         if any(row.predicted is not None for row in rows):
             yield Text(word["predicted"].format(system=answer.on), style="bold")
-            told = {(r.algorithm, r.size): _us(r.predicted.seconds) for r in rows if r.predicted}
-            yield _matrix(rows, told)
+            yield _matrix(rows, _told)
             yield Text(word["measured_over"], style="bold")
-            ratios = {
-                (r.algorithm, r.size): f"{r.times.median / r.predicted.seconds:.2f}"
-                for r in rows
-                if r.predicted and r.predicted.seconds
-            }
-            yield _matrix(rows, ratios)
+            yield _matrix(rows, _ratio, lambda ratio: f"{ratio:.2f}")
         yield Text("")
     for line in answer.left_out:
         yield Text(f"# {word['left_out']}: {line}", style="dim")
@@ -188,25 +184,45 @@ def compared_width(answer: CollectivesAnswer) -> int:
     return 18 + 11 * len({row.size for row in answer.rows})
 
 
+def _told(row: CollectiveRow) -> float | None:
+    return None if row.predicted is None else row.predicted.seconds
+
+
+def _ratio(row: CollectiveRow) -> float | None:
+    """Return the median over what was predicted, if anything was."""
+    if row.predicted is None or not row.predicted.seconds:
+        return None
+    return row.times.median / row.predicted.seconds
+
+
 def _matrix(
-    rows: Sequence[CollectiveRow], cells: Mapping[tuple[str, int], str], *, mark: bool = False
+    rows: Sequence[CollectiveRow],
+    value: Callable[[CollectiveRow], float | None],
+    show: Callable[[float], str] = _us,
+    *,
+    mark: bool = False,
 ) -> Table:
-    """Return algorithms (rows) by size (columns); those without any cell are left out."""
+    """Return a value by algorithm (rows) and size (columns), the least of a size marked.
+
+    Algorithms without any value are left out.
+    """
     sizes = sorted({row.size for row in rows})
-    best = {
-        size: min((r for r in rows if r.size == size), key=lambda r: r.times.median).algorithm
-        for size in sizes
+    cells = {(row.algorithm, row.size): found for row in rows if (found := value(row)) is not None}
+    least = {
+        size: min((v for (_, s), v in cells.items() if s == size), default=0) for size in sizes
     }
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     for _ in sizes:
         table.add_column(justify="right", no_wrap=True)
     table.add_row("", *(units.show_bytes(size) for size in sizes), style="bold")
-    for name in dict.fromkeys(row.algorithm for row in rows):
-        line = [cells.get((name, size), "") for size in sizes]
-        if any(line):
-            marks = ["*" if mark and best[size] == name else "" for size in sizes]
-            table.add_row(name, *(m + cell for m, cell in zip(marks, line, strict=True)))
+    for name in dict.fromkeys(name for name, _ in cells):
+        line = []
+        for size in sizes:
+            found = cells.get((name, size))
+            star = "*" if mark and found == least[size] else ""
+            line.append("" if found is None else star + show(found))
+        table.add_row(name, *line)
     return table
 
 
