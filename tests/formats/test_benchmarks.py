@@ -37,6 +37,14 @@ def test_imb_has_blocks() -> None:
     assert warned(found, "use t_min")
 
 
+def test_the_client_of_ucx_perftest() -> None:
+    """A real run over TCP (libucx 1.22) with -t tag_bw -s 65536, whose client prints no size."""
+    said = fields("ucx-perftest/client.txt")
+    assert (said["size_bytes"], said["size_from"]) == (65536, "bandwidth / messages")
+    assert (said["test"], said["time_is"], said["iterations"]) == ("bandwidth", "overhead", 5000)
+    assert said["bandwidth_bytes_per_s"] == 27.46 * 2**20
+
+
 def test_ucx_perftest() -> None:
     """MB/s of 2^20 bytes: 23809.52 are 24.97 GB/s."""
     said = fields("ucx-perftest/put.txt")

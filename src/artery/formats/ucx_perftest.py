@@ -1,11 +1,15 @@
 """``ucx_perftest``: latency and bandwidth of one transport between two processes.
 
-Columns after ``Stage``: iterations, latency in us (50th percentile, average, overall), bandwidth in
-MB/s of 2²⁰ bytes (average, overall), messages per second (UCX, perftest.c).
+Columns after ``Stage``: iterations, time in us (50th percentile, average, overall), bandwidth in
+MB/s of 2²⁰ bytes (average, overall), messages per second (UCX, perftest.c). The time is a latency
+in latency tests and the time per message (``overhead``) in the others. Test and message size stand
+on the server's side; on the client's they follow from the head of the columns, and from bandwidth
+over messages.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
 
@@ -20,6 +24,9 @@ _FACT: Final = re.compile(r"\|\s{0,4}([A-Z][\w ()/-]{1,24}):\s{1,20}(.{1,80}?)\s
 _ROW: Final = re.compile(
     r"\s*(?:\[thread \d+\]|Final:)\s+(\d{1,12})((?:\s+\d{1,15}(?:\.\d{1,6})?){5,9})"
 )
+_ROUNDED: Final = 0.02
+"""Assumed: what rounding of bandwidth and rate does to their quotient."""
+
 _TABLE: Final = re.compile(r"overhead \(usec\)|latency \(usec\)")
 _KNOWN: Final = re.compile(r"\s*[+|]|\[\d+\.\d+\]|Waiting for connection|Accepted connection")
 
@@ -46,25 +53,44 @@ def _read(text: Text) -> Reading:
     if not rows:
         raise no_rows(text, "ucx_perftest prints a line that begins with Final:")
     last = next((row for row in rows if row["final"]), rows[-1])
-    size = facts.get("message size", "")
+    size, origin = _size(facts, last)
+    timed = "overhead" if "overhead (usec)" in text.head else "latency"
+    test = facts.get("test") or ("bandwidth" if timed == "overhead" else "latency")
     fields = {
-        "test": facts.get("test"), "data_layout": facts.get("data layout"),
+        "test": test, "time_is": timed, "size_from": origin,
+        "data_layout": facts.get("data layout"),
         "send_memory": facts.get("send memory"), "receive_memory": facts.get("recv memory"),
-        "size_bytes": int(size) if size.isdecimal() and len(size) < 15 else None,
+        "size_bytes": size,
         "facts": facts, "rows": rows,
         **{key: value for key, value in last.items() if key != "final"},
     }  # fmt: skip
+    named = "latency" if timed == "latency" else "time per message"
     summary = (
-        f"ucx_perftest {fields['test'] or 'of an unknown test'}, {fields['size_bytes']} bytes",
-        f"latency {last['latency_s'] * 1e6:.2f} us",
+        f"ucx_perftest {test}" + (f", {size:,} bytes" if size else ", message size unknown"),
+        f"{named} {last['latency_s'] * 1e6:.2f} us",
         f"bandwidth {last['bandwidth_bytes_per_s'] / 1e9:.2f} GB/s",
     )
     time = last["latency_s"]
-    root = Term(fields["test"] or "message", "s", time, time, time, source=text.path)
+    root = Term(test, "s", time, time, time, source=text.path)
     warnings = () if any(row["final"] for row in rows) else ("no line Final: the run was cut off",)
     return Reading("ucx-perftest", "measurement", summary, fields, warnings,
                    passed_over(text, used, _KNOWN), None,
                    (Measurement(root, text.path),))  # fmt: skip
+
+
+def _size(facts: dict[str, str], row: dict[str, Any]) -> tuple[int | None, str | None]:
+    """Return the bytes of a message and where they are from."""
+    said = facts.get("message size", "")
+    if said.isdecimal() and len(said) < 15:
+        return int(said), "message size"
+    rate = row["messages_per_s"]
+    found = row["bandwidth_bytes_per_s"] / rate if rate else 0.0
+    if not 1 <= found < 1e15:
+        return None, None
+    # Both are rounded in print; sizes are powers of two unless somebody chose otherwise.
+    power = 2 ** round(math.log2(found))
+    near = abs(found / power - 1) < _ROUNDED
+    return (power if near else round(found)), "bandwidth / messages"
 
 
 def _row(row: re.Match[str], *, final: bool) -> dict[str, Any]:
@@ -81,7 +107,4 @@ def _row(row: re.Match[str], *, final: bool) -> dict[str, Any]:
     }
 
 
-FORMAT = Format(
-    "ucx-perftest", "measurement", _recognise, _read, tested=False,
-    notes=("written from UCX's source; no real output was at hand",),
-)  # fmt: skip
+FORMAT: Final = Format("ucx-perftest", "measurement", _recognise, _read)
