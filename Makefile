@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help plan test check fix bench accuracy docs
+.PHONY: help plan test check fix soak bench accuracy docs
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -45,6 +45,9 @@ fix: $(READY) ## repair style, rewrite the list of frozen flags
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/python -m checks.flags --write
+
+soak: $(TRAINS) ## 200 processes killed at random in one long training run; nothing may be lost
+	$(BIN)/python -m checks.soak
 
 bench: $(READY) ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks
