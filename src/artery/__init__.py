@@ -13,6 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from artery.answers.bench import bench_collectives, bench_links
+    from artery.answers.bench_chip import bench_chip
     from artery.answers.diagnose import diagnose
     from artery.answers.doctor import doctor
     from artery.answers.expect import expect
@@ -43,6 +45,9 @@ __all__ = [
     "UnknownNameError",
     "UsageError",
     "__version__",
+    "bench_chip",
+    "bench_collectives",
+    "bench_links",
     "diagnose",
     "doctor",
     "expect",
@@ -63,6 +68,9 @@ _HOMES: Final = {
     "ThresholdError": "artery.errors",
     "UnknownNameError": "artery.errors",
     "UsageError": "artery.errors",
+    "bench_chip": "artery.answers.bench_chip",
+    "bench_collectives": "artery.answers.bench",
+    "bench_links": "artery.answers.bench",
     "diagnose": "artery.answers.diagnose",
     "doctor": "artery.answers.doctor",
     "expect": "artery.answers.expect",

@@ -13,6 +13,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -43,7 +44,7 @@ from artery.report.bench import (
 )
 from artery.report.bench_json import collectives_payload
 from artery.report.bench_words import bench_words
-from artery.report.json import document
+from artery.report.json import document, published
 from artery.report.terminal import draw
 from tests.runner.remains import MARK, folders, marked, none_left, ports_of, still_listening
 
@@ -309,6 +310,35 @@ def test_a_real_run_is_read_back_from_both_files(
     assert {"host", "cores", "kernel", "torch", "load_average_1min", "governor", "threads"} <= set(
         written["environment"][0]
     )
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["links", "--repeats", "2", "--size", "1K"],
+        ["collectives", "alltoall", "--compare", "--on", "ethernet-10g:2", "--sizes", "1K"],
+    ],
+    ids=lambda asked: asked[0],
+)
+def test_documents_of_real_runs_keep_to_the_schema(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", *asked, "--json"]) == 0
+    jsonschema.validate(json.loads(capsys.readouterr().out), published("bench"))
+
+
+def test_wrong_results_end_with_an_error_after_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wrong(*_: object, **__: object) -> CollectivesAnswer:
+        return answer(row(wrong=3), row(size=2**21))
+
+    monkeypatch.setattr("artery.answers.bench.bench_collectives", wrong)
+    assert main(["bench", "collectives"]) == 1
+    out, err = capsys.readouterr()
+    assert "# Out of bounds values : 3 FAILED" in out
+    assert err == "error  3 elements are not the exact sum: no time of this run counts\n"
 
 
 @pytest.mark.real

@@ -70,8 +70,6 @@ CALLS = [
     ["train", "tests.runner.tiny:mlp", "--steps", "4", "--ranks", "1", "--spares", "0"],
     ["doctor"],
     ["bench", "chip", "--shapes", "32,4x8x16", "--array", "64K", "--repeats", "2"],
-    ["bench", "links", "--repeats", "2", "--size", "1K"],
-    ["bench", "collectives", "alltoall", "--compare", "--on", "ethernet-10g:2", "--sizes", "1K"],
     ["read", str(Path(__file__).parents[1] / "fixtures/nccl-tests/edited.log")],
     ["tour", "amdahl", "memory", "wiring", "--lang", "zh"],
 ]

@@ -62,8 +62,11 @@ def bench_collectives(
     here = stands_among(kind)
     ranks = _ranks(request.ranks, here)
     check_ranks(ranks, request.per_node)
-    if request.paced and here is not None and here.hosts > 1:
-        raise UsageError("a paced run is of one machine: its processes share the links' buckets")
+    if request.paced and here is not None:
+        raise UsageError(
+            "a paced run starts its own processes, which share the links of one machine: "
+            "run it without a launcher"
+        )
     system = None if request.on is None else system_of(request.on, request.overrides)
     if system is not None:
         check_size(system, ranks)

@@ -10,6 +10,7 @@ import click
 
 from artery.cli.flags import Whole
 from artery.cli.options import set_option, shared_options
+from artery.errors import RunError
 from artery.report.words import Language
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -131,7 +132,8 @@ def collectives(
 
     Collectives: all_reduce (if none is named), all_gather, reduce_scatter, alltoall, broadcast,
     reduce, sendrecv. Times are those of the slowest rank; the table has nccl-tests' columns, with
-    the median as time. Switches that add are played by one more process.
+    the median as time. Switches that add are played by one more process. Exit code 1 if a result
+    is not the exact sum.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.bench import bench_collectives
     from artery.report.bench import collectives_text, compared_drawing, compared_width
@@ -150,13 +152,16 @@ def collectives(
         return
     if not as_json and not answer.compared:
         write_whole(out, collectives_text(answer, lang))
-        return
-    _print(
-        collectives_payload(answer) if as_json else None,
-        lambda: compared_drawing(answer, lang),
-        out,
-        compared_width(answer),
-    )
+    else:
+        _print(
+            collectives_payload(answer) if as_json else None,
+            lambda: compared_drawing(answer, lang),
+            out,
+            compared_width(answer),
+        )
+    wrong = sum(row.wrong or 0 for row in answer.rows)
+    if wrong:
+        raise RunError(f"{wrong} elements are not the exact sum: no time of this run counts")
 
 
 @command.command("links")
