@@ -10,7 +10,7 @@ TORCH ?= torch==2.13.0
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help plan test check fix soak bench accuracy docs
+.PHONY: help plan test check fix soak fuzz bench accuracy docs
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -48,6 +48,9 @@ fix: $(READY) ## repair style, rewrite the list of frozen flags
 
 soak: $(TRAINS) ## 200 processes killed at random in one long training run; nothing may be lost
 	$(BIN)/python -m checks.soak
+
+fuzz: $(READY) ## 200,000 damaged files against every reader: no traceback, nothing over 2 s
+	$(BIN)/python -m checks.fuzz
 
 bench: $(READY) ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from artery.formats.job_rows import seconds
-from tests.formats.readings import fields, reading, warned
+from artery.formats.recognise import read
+from tests.formats.readings import FIXTURES, fields, reading, warned
 
 
 def test_the_rank_out_of_memory_is_the_cause_though_another_was_seen_first() -> None:
@@ -64,3 +68,13 @@ def test_time_stamps() -> None:
     assert seconds("2020-01-01 00:00:00") == 1_577_836_800
     assert seconds("2020-01-01T08:00:00+08:00") == 1_577_836_800
     assert seconds("yesterday") is None
+
+
+def test_what_tee_puts_before_a_rank_changes_nothing(tmp_path: Path) -> None:
+    """``torchrun --tee 3`` writes ``[default3]:[rank3]: ...``."""
+    text = (FIXTURES / "torchrun/memory.log").read_text("utf-8")
+    tagged = re.sub(r"(?m)^\[rank(\d+)\]:", r"[default\1]:[rank\1]:", text)
+    assert tagged != text
+    file = tmp_path / "teed.log"
+    file.write_text(tagged, "utf-8")
+    assert read(str(file)).fields["root_cause"] == "out of memory"

@@ -31,7 +31,7 @@ _ENTRY: Final = re.compile(
 _RANK: Final = re.compile(r"(\d{1,7}) \(local_rank: (\d{1,5})\)")
 _CODE: Final = re.compile(r"(-?\d{1,5}) \(pid: (\d{1,9})\)")
 _SAID: Final = re.compile(
-    r"(?<!\S)\[(?:default|rank)(\d{1,7})\]:\s?([\w.]{1,120}(?:Error|Exception|Interrupt|Exit)\b.{0,600})"
+    r"(?<!\S)(?:\[default\d{1,7}\]:\s?)?\[(?:default|rank)(\d{1,7})\]:\s?([\w.]{1,120}(?:Error|Exception|Interrupt|Exit)\b.{0,600})"
 )
 _WORLD: Final = re.compile(r"\brank (\d{1,7})/(\d{1,7})\b")
 _TIMEOUT: Final = re.compile(r"[Tt]im(?:ed|eout)\b.{0,60}?(\d{1,9})\s?ms|Timeout\(ms\)=(\d{1,9})")
