@@ -65,3 +65,27 @@ def test_rings_over_an_even_number_of_nodes_keep_to_their_rails() -> None:
     load = np.bincount(found_paths.link, minlength=len(net.rate))
     cards = np.flatnonzero(net.kind == len(net.links) - 3)
     assert (load[cards] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("spec", "chips", "cards"),
+    [("mi300x-8:16", 8, 8), ("dgx-1v:16", 8, 4), ("azure-ndv4:16", 8, 8)],
+)
+def test_rings_enter_and_leave_nodes_by_cards_of_their_own(
+    spec: str, chips: int, cards: int
+) -> None:
+    """Two rings on one card would be half as fast each."""
+    found = system(spec)
+    orders = ring_orders(found, found.chips)
+    for place in (0, chips - 1):
+        assert len(set((orders[:, place] * cards // chips).tolist())) == cards == len(orders)
+
+
+def test_rings_through_a_mesh_take_every_link_once() -> None:
+    """Eight ways of seven links each: the 56 directed links of eight chips that all have one."""
+    found = system("mi300x-8:16")
+    used = Counter(
+        pair for order in ring_orders(found, 16)[:, :8].tolist() for pair in pairwise(order)
+    )
+    assert len(used) == 56
+    assert set(used.values()) == {1}

@@ -18,6 +18,9 @@ from artery.node.rings import domain_rings
 
 Ints = NDArray[np.int64]
 
+TRIES = 20_000
+"""Steps of the search for ways that end apart, before any will do."""
+
 
 def ring_orders(system: System, ranks: int) -> Ints:
     """Return the rings over chips 0 … ranks-1, one row each, every row a permutation of them.
@@ -37,14 +40,76 @@ def ring_orders(system: System, ranks: int) -> Ints:
 
 
 def _entered(inside: Ints, channels: int) -> list[Ints]:
-    """Return one way through a full domain per channel, entered at chips spread over its cards."""
+    """Return one way through a full domain per channel, entered at chips spread over its cards.
+
+    The ways end at chips of different cards too, and use the domain's rings evenly, as far as
+    these allow it: an edge between nodes that two rings share would halve both.
+    """
     size = inside.shape[1]
-    entries = np.arange(channels) * size // channels
-    found = []
-    for channel, entry in enumerate(entries.tolist()):
-        ring = inside[channel % len(inside)]
-        found.append(np.roll(ring, -int(np.flatnonzero(ring == entry)[0])))
-    return found
+    if channels == size == len(inside) + 1 and size % 2 == 0:
+        return _across_mesh(size)
+    entries = (np.arange(channels) * size // channels).tolist()
+    ways = [
+        [np.roll(ring, -int(np.flatnonzero(ring == entry)[0])) for ring in inside]
+        for entry in entries
+    ]
+    for most in range(-(-channels // len(inside)), channels + 1):
+        chosen = _apart(ways, size, most)
+        if chosen is not None:
+            return [ways[channel][ring] for channel, ring in enumerate(chosen)]
+    return [one[channel % len(inside)] for channel, one in enumerate(ways)]
+
+
+def _across_mesh(size: int) -> list[Ints]:
+    """Return ``size`` ways through a full mesh, entered and left at every chip once.
+
+    They take each of its links once each way (zigzags; Walecki's construction of 1892, by way of
+    Alspach, "The wonderful Walecki construction", 2008).
+    """
+    step = np.arange(size)
+    zigzag = np.where(step % 2, (step + 1) // 2, -(step // 2))
+    there = [(zigzag + turn) % size for turn in range(size // 2)]
+    return [*there, *(way[::-1] for way in there)]
+
+
+def _apart(ways: list[list[Ints]], size: int, most: int) -> list[int] | None:
+    """Return a ring for every channel so that all leave by cards of their own, if there is one.
+
+    No ring is taken more than ``most`` times. The search goes back where it is stuck, at most
+    ``TRIES`` times.
+    """
+    channels, many = len(ways), len(ways[0])
+    chosen: list[int] = []
+    first = [0]
+    for _ in range(TRIES):
+        channel = len(chosen)
+        if channel == channels:
+            return chosen
+        left = {_card(ways[c][ring], size, channels) for c, ring in enumerate(chosen)}
+        turn = next(
+            (
+                turn
+                for turn in range(first[channel], many)
+                if chosen.count((channel + turn) % many) < most
+                and _card(ways[channel][(channel + turn) % many], size, channels) not in left
+            ),
+            many,
+        )
+        if turn < many:
+            chosen.append((channel + turn) % many)
+            first[channel] = turn + 1
+            first.append(0)
+        elif channel:
+            first.pop()
+            chosen.pop()
+        else:
+            return None
+    return None
+
+
+def _card(way: Ints, size: int, cards: int) -> int:
+    """Return the card of the last chip of a way."""
+    return int(way[-1]) * cards // size
 
 
 def _through(ring: Ints, ranks: int) -> Ints:
