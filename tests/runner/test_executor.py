@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any, get_args
 
 import pytest
@@ -27,7 +29,7 @@ ODD = ((1, "float"), (37, "int64"), (1001, "float"), (4099, "double"))
 LARGE = 4 * 2**20
 """Floats of 16 MiB."""
 
-ATTEMPTS = 2
+ATTEMPTS, TURNS = 2, 5
 MORE = [
     Case("all_reduce", "ring", 6, 1001, "int32", {"channels": 3, "per_node": 3}),
     Case("broadcast", "ring", 5, 1001, "float", {"slices": 4, "root": 3}),
@@ -66,10 +68,10 @@ def every_case() -> list[Case]:
 
 
 def races() -> list[Case]:
-    """Return the ring and the library's own all-reduce, turn about."""
+    """Return the ring and the library's own all-reduce in turn, so that both meet every load."""
     return [
-        Case("all_reduce", name, 2, LARGE, "float", {}, 2, 20)
-        for _ in range(ATTEMPTS)
+        Case("all_reduce", name, 2, LARGE, "float", {}, 1, 6)
+        for _ in range(ATTEMPTS * TURNS)
         for name in (LIBRARY, "ring")
     ]
 
@@ -148,13 +150,23 @@ def test_the_ring_is_at_most_one_and_a_half_times_the_librarys_own(
 ) -> None:
     own = [done for case, done in pool.done(algorithm=LIBRARY) if case.repeats]
     ring = [done for case, done in pool.done(algorithm="ring") if case.repeats]
-    assert len(own) == len(ring) == ATTEMPTS
-    ratios = [min(b.seconds) / min(a.seconds) for a, b in zip(own, ring, strict=True)]
-    said = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+    assert len(own) == len(ring) == ATTEMPTS * TURNS
+
+    def of(done: list[Done], attempt: int, which: Callable[[list[float]], float]) -> float:
+        part = done[attempt * TURNS : (attempt + 1) * TURNS]
+        return which([second for one in part for second in one.seconds])
+
+    middle, least = (
+        [of(ring, each, which) / of(own, each, which) for each in range(ATTEMPTS)]
+        for which in (median, min)
+    )
+    said = ", ".join(f"{one:.2f} ({two:.2f})" for one, two in zip(middle, least, strict=True))
     with capsys.disabled():
         load = os.getloadavg()[0]
-        sys.stdout.write(f"\nring / library at 16 MiB, 2 processes: {said}; load {load:.1f}\n")
-    assert min(ratios) <= 1.5, said
+        sys.stdout.write(
+            f"\nring / library, 16 MiB, 2 ranks, median (least): {said}; load {load:.1f}\n"
+        )
+    assert min(middle) <= 1.5, said
 
 
 @pytest.mark.real
