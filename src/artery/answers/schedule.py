@@ -121,6 +121,10 @@ def schedule(
     check_kinds(str, trace=trace, on=on)
     request = read_request(options)
     system, reading = system_of(on, tuple(overrides)), read_trace(trace)
+    if request.spares >= system.nodes:
+        rule = f"fewer than the {system.nodes} nodes"
+        problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")
+        raise InputError(problem)
     if reading is not None and reading.fields.get("table") == "capacity":
         return _spot(trace, dict(reading.fields), system, request)
     jobs = jobs_of(trace, reading, system, request)
@@ -149,10 +153,6 @@ def schedule(
 
 
 def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | None = None) -> Stage:
-    if request.spares >= system.nodes:
-        rule = f"fewer than the {system.nodes} nodes"
-        problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")
-        raise InputError(problem)
     levels, rates = levels_of(system), request.rates
     return Stage(
         system=system,

@@ -54,6 +54,7 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
         asked = asked_of(trace, system.chips, request.seed)
         found = generate(asked)
         source = f"made up after {MIXES[asked.mix].source}"
+        _say_short(found, asked, notes)
     else:
         found, told = _of_file(trace, reading, notes)
         source = reading.format
@@ -68,7 +69,8 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
             kind = _kind(job.chips, own, system, request)
             shapes[key] = kinds.setdefault(kind, len(kinds)), _sizes(job, own, kind, system)
         index, sizes = shapes[key]
-        rigid = job.service or number * _GOLDEN % 1.0 >= request.elastic
+        said = own.get("min_chips") or own.get("max_chips")
+        rigid = job.service or (not said and _stays(job, number, request.elastic))
         jobs.append(job._replace(kind=index, sizes=(job.chips,) if rigid else sizes))
     _say_defaults(jobs, kinds, notes)
     return Jobs(tuple(jobs), tuple(kinds), source, tuple(notes))
@@ -103,6 +105,17 @@ def asked_of(trace: str, chips: int, seed: int) -> Asked:
             value_of: Any = int(number) if name == "jobs" else number
             asked = replace(asked, **{name: value_of})
     return asked
+
+
+def _say_short(jobs: Sequence[FleetJob], asked: Asked, notes: list[str]) -> None:
+    """Say if the load that was asked for could not be reached."""
+    reached = sum(job.chips * job.run for job in jobs) / (asked.chips * asked.days * 86400.0)
+    if asked.load is not None and reached < 0.99 * asked.load:
+        longest = MIXES[asked.mix].longest / 86400.0
+        notes.append(
+            f"{asked.jobs:,} jobs of up to {longest:.0f} days reach a load of {reached:.2f}, not "
+            f"{asked.load:g}: ask for more jobs"
+        )
 
 
 def _of_file(
@@ -163,6 +176,11 @@ def _kept(
         found = f"{len(jobs):,} jobs, none left"
         raise InputError(Problem(found=found, rule=rule, fix="a larger system or window"))
     return fitting
+
+
+def _stays(job: FleetJob, number: int, share: float) -> bool:
+    """Whether a job that does not say it keeps its size: those of one chip, the rest by share."""
+    return job.chips == 1 or number * _GOLDEN % 1.0 >= share
 
 
 _SHAPING: Final = ("model", "tp", "pp", "cp", "min_chips", "max_chips")

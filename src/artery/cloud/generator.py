@@ -29,7 +29,7 @@ class Mix:
     """What a cluster's jobs look like.
 
     ``median_run`` and ``mean_run`` in seconds, ``longest`` the longest run. ``shares`` has the
-    share of the jobs by chips; where it is empty, sizes are powers of two below ``large_chips``
+    weight of the jobs by chips; where it is empty, sizes are powers of two below ``large_chips``
     with a mean of ``mean_chips``. ``large`` of the chip-time is in jobs of ``large_chips`` or
     more, which are ``large_jobs`` of the jobs (0: no such part). ``burst`` is the coefficient of
     variation of the hourly arrival rate. ``ends`` are shares of completed, cancelled and failed.
@@ -69,8 +69,10 @@ MIXES: Final[Mapping[str, Mix]] = MappingProxyType(
             median_run=874.0,
             mean_run=18006.0,
             longest=49.1 * DAY,
-            mean_chips=1.93,
-            shares=MappingProxyType({1: 0.932, 2: 0.018, 4: 0.0265, 8: 0.020, 16: 0.0035}),
+            mean_chips=1.304,
+            shares=MappingProxyType(
+                {1: 76627, 2: 1818, 4: 1870, 8: 1643, 12: 7, 16: 199, 24: 7, 32: 67, 64: 6, 128: 3}
+            ),
             burst=2.25,
             ends=(0.604, 0.090, 0.305),
         ),

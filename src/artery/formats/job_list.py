@@ -8,6 +8,7 @@ elastic job), ``kind`` (``training`` or ``service``). Times are seconds, or text
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -51,6 +52,12 @@ def _read(text: Text) -> Reading:
                 found.append(_job(row, len(found) + 1))
             except InputError as error:
                 problems.absorb(error.at(file=text.path, line=line or None))
+        twice = [name for name, count in Counter(job.id for job in found).items() if count > 1]
+        if twice:
+            rule = "each job has a name of its own"
+            fix = "other names, or none"
+            place = f"{len(twice)} of them, {twice[0]} first"
+            problems.add(Problem(file=text.path, field="id", found=place, rule=rule, fix=fix))
     if not found:
         rule = "a list of jobs has one at least"
         fix = "submit,run,chips on the first line and a line per job"
