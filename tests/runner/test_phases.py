@@ -44,10 +44,12 @@ def test_each_moment_counts_once_for_rank_0_before_the_supervisor() -> None:
             row("rendezvous", 2.0, 1.5, -1),  # the supervisor waits while rank 0 meets and loads
             row("rendezvous", 2.25, 0.5),
             row("load", 2.75, 0.25),
-            row("step", 3.0, 4.0),
+            row("step", 3.0, 1.5, step=1, attempt=1),
+            row("step", 4.5, 1.0, step=2, attempt=1),
+            row("step", 5.5, 1.5, step=3, attempt=1),
             row("step", 3.5, 9.0, 1),  # others do not count
             row("persist", 3.0, 2.0),  # beside the steps
-            row("lost_work", 5.0, 1.5, -1),
+            row("lost_work", 8.0, 0.0, -1, step=1, steps=3, attempt=2),  # step 4 was not logged
             row("finish", 8.0, 2.0, -1),
         ]
     )
@@ -55,7 +57,7 @@ def test_each_moment_counts_once_for_rank_0_before_the_supervisor() -> None:
     assert found.phases == pytest.approx(
         {"start": 2.0, "rendezvous": 0.75, "load": 0.25, "step": 4.0, "finish": 2.0}
     )
-    assert found.lost_work == 1.5
+    assert found.lost_work == 2.5
     assert found.unexplained == pytest.approx(1.0)
     assert found.unexplained_share == pytest.approx(0.1)
 

@@ -80,7 +80,7 @@ class PhaseLog:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Seconds of a run by phase. ``lost_work``: steps that had to be done again."""
+    """Seconds of a run by phase. ``lost_work``: of them, on steps that had to be done again."""
 
     total: float
     phases: Mapping[str, float]
@@ -111,13 +111,11 @@ def account(rows: Iterable[Mapping[str, Any]]) -> Account:
 
     Each moment counts once: for what rank 0 does, else for what the supervisor sees.
     """
+    rows = list(rows)
     spans: list[tuple[int, float, float, str]] = []
-    lost = 0.0
     for row in rows:
         phase, rank = row["phase"], row["rank"]
-        if phase == "lost_work":
-            lost += row["seconds"]
-        elif phase not in BESIDE and rank in (0, SUPERVISOR):
+        if phase not in BESIDE and rank in (0, SUPERVISOR):
             order = 0 if rank == 0 else 1
             spans.append((order, row["ts"], row["ts"] + row["seconds"], phase))
     if not spans:
@@ -126,8 +124,22 @@ def account(rows: Iterable[Mapping[str, Any]]) -> Account:
     shares: defaultdict[str, float] = defaultdict(float)
     for seconds, phase in _swept(spans):
         shares[phase] += seconds
-    covered = sum(shares.values())
+    lost, covered = _lost(rows), sum(shares.values())
     return Account(end - begin, dict(shares), lost, max(0.0, end - begin - covered))
+
+
+def _lost(rows: Iterable[Mapping[str, Any]]) -> float:
+    """Return the seconds that rank 0 spent on steps that were done again later."""
+    spent: dict[int, dict[int, float]] = defaultdict(dict)
+    total = 0.0
+    for row in rows:
+        if row["phase"] in ("step", "first_step") and row["rank"] == 0:
+            spent[row["step"]][row["attempt"]] = row["seconds"]
+        elif row["phase"] == "lost_work":
+            for step in range(row["step"] + 1, row["step"] + row["steps"] + 1):
+                before = [one for one in spent.get(step, {}) if one < row["attempt"]]
+                total += spent[step][max(before)] if before else 0.0
+    return total
 
 
 def _swept(spans: list[tuple[int, float, float, str]]) -> Iterator[tuple[float, str]]:
