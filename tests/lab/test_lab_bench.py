@@ -5,6 +5,8 @@ Medians of the better of two attempts, for others may be using the machine.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -62,6 +64,26 @@ def test_packed_ranks_never_collide_and_interleaved_ones_as_the_simulator_says()
         share = slow["rows"][0]["median_s"] / slow["rows"][0]["closed_form_s"]
         assert share == pytest.approx(4, rel=0.1)
     print(f"collision factors seen: {sorted(factors)}, {load()}")  # noqa: T201 (asked for)
+
+
+def test_arterys_own_schedules_keep_to_the_model_between_the_hosts() -> None:
+    words = [sys.executable, "-m", "artery", "bench", "collectives", "--sizes", "1M", "--compare",
+             "--repeats", "3", "--on", "lab-switch", "--json"]  # fmt: skip
+    ratios: dict[str, float] = {}
+    with up("lab-switch") as name:
+        for _ in range(2):
+            run = artery("run", "--name", name, "--timeout", "200s", "--json", "--", *words)
+            said = run["ended"][0]["output"]
+            found = json.loads(said[said.index("{") :])
+            ratios = {
+                row["algorithm"]: row["median_s"] / row["predicted_s"]
+                for row in found["results"]
+                if row["algorithm"] in {"ring", "halving_doubling"}
+            }
+            print(f"measured over predicted: {ratios}, {load()}")  # noqa: T201 (asked for)
+            if len(ratios) == 2 and all(0.95 <= ratio <= 1.05 for ratio in ratios.values()):
+                return
+    pytest.fail(f"{ratios}, {load()}")
 
 
 def _close(name: str, order: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,20 @@ def test_what_the_tools_wrote_is_read_right(tmp_path: Path) -> None:
     assert "16 hosts on 20 switches" in read[0]["summary"][0]
     assert "1 ports with counters, 0 of them with errors" in read[2]["summary"][0]
     assert _check(folder / "ibnetdiscover.out") == []
+
+
+def test_a_fabric_ends_when_who_asked_for_it_is_killed() -> None:
+    # Looked at by the fixture: no ibsim, no opensm, no namespace and no file remain.
+    for moment in (1.0, 1.5, 2.0):
+        asked = subprocess.Popen(
+            [sys.executable, "-m", "artery", "lab", "ib", "dgx-h100:512"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+        )
+        time.sleep(moment)
+        asked.kill()
+        asked.wait(30)
 
 
 def _read(*paths: Path) -> list[dict[str, Any]]:

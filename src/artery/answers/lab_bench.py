@@ -213,7 +213,7 @@ def _document(ended: Sequence[commanded.Ended]) -> dict[str, Any]:
     """Return what rank 0 found; raises ``RunError`` with the last words of who failed."""
     failed = next((one for one in ended if one.exit_code), None)
     if failed is not None:
-        words = "\n  ".join(failed.output.strip().splitlines()[-8:])
+        words = "\n  ".join((failed.errors or failed.output).strip().splitlines()[-8:])
         raise RunError(f"{failed.host} ended with exit code {failed.exit_code}\n  {words}")
     lines = [line for line in ended[0].output.splitlines() if line.startswith("{")]
     if not lines:

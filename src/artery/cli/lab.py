@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -134,7 +135,7 @@ def run(
     from artery.report.lab import run_drawing, run_payload
     from artery.report.terminal import deliver
 
-    heard = None if as_json else _heard(err=False)
+    heard = None if as_json else _heard()
     answer = lab_run(words, name=name, order=order, timeout=timeout, heard=heard)
     if as_json:
         write_whole(out, document("lab", run_payload(answer)))
@@ -184,7 +185,7 @@ def bench(
     from artery.report.terminal import deliver
 
     _check_unmade(system, options)
-    answer = lab_bench(system, sizes=parse_sizes(sizes), **options)
+    answer = lab_bench(system, sizes=parse_sizes(sizes), heard=_progress(), **options)
     if as_json:
         write_whole(out, document("lab", bench_payload(answer)))
     else:
@@ -314,11 +315,23 @@ def _deliver(what: str, answer: Any, *, as_json: bool, lang: Language, out: str)
         deliver(lab_drawing(answer, lang), out)
 
 
-def _heard(*, err: bool) -> Callable[[str, str], None]:
+def _heard() -> Callable[[str, str], None]:
     """Return what passes on the lines of hosts, each with its host in front."""
 
     def hear(host: str, line: str) -> None:
-        click.echo(f"{host} | {line}", err=err)
+        click.echo(f"{host} | {line}")
+
+    return hear
+
+
+def _progress() -> Callable[[str, str], None] | None:
+    """Return what shows on a terminal which size is done; none without one."""
+    if not sys.stderr.isatty():
+        return None
+
+    def hear(_: str, line: str) -> None:
+        if " bytes: " in line:
+            click.echo(line, err=True)
 
     return hear
 

@@ -43,6 +43,7 @@ def run_payload(answer: RunAnswer) -> Mapping[str, object]:
             "exit_code": one.exit_code,
             "seconds": one.seconds,
             "output": one.output,
+            "errors": one.errors,
         }
         for one in answer.ended
     ]

@@ -1,7 +1,8 @@
 """One rank of an all-reduce in a lab: ``python -m artery.runner.lab.allreduce BYTES REPEATS``.
 
-Sizes are divided by commas. Rank 0 prints one object of JSON: for every size the seconds of each
-repeat, of the slowest rank, and whether every sum was right.
+Sizes are divided by commas. Rank 0 prints a line when a size is done, and at the end one object of
+JSON: for every size the seconds of each repeat, of the slowest rank, and whether every sum was
+right.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ def main() -> int:
             right = right and bool((values == wanted).all())
             ranks.all_reduce(slowest, op=ranks.ReduceOp.MAX)
             taken.append(float(slowest))
+        if rank == 0:
+            least = min(taken[WARM:])
+            print(f"{size} bytes: {least:.6f} s at least", flush=True)  # noqa: T201 (progress)
         rows.append({"size_bytes": size, "seconds": taken[WARM:], "right": right})
     if rank == 0:
         print(json.dumps({"ranks": world, "calls": WARM + repeats, "rows": rows}), flush=True)  # noqa: T201 (the answer)

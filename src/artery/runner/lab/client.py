@@ -16,7 +16,6 @@ from typing import Any, Final
 
 from artery.errors import InputError, Problem
 from artery.runner.lab import door
-from artery.runner.lab.holder import RUN
 from artery.runner.lab.modes import Mode, unshare
 from artery.runner.lab.shape import Shape, from_json
 
@@ -174,7 +173,7 @@ def running(name: str) -> Iterator[dict[str, str]]:
     with line:
         door.send(line, {"do": "run", "run": run})
         door.receive(line)
-        yield {RUN: run}
+        yield {door.RUN: run}
 
 
 def end(name: str) -> bool:

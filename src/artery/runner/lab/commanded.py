@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Final
 
 from artery.runner.lab.client import Lab, running
@@ -29,7 +29,7 @@ class Ended:
     """How the command ended on one host: 124 if its time was up.
 
     A signal's number is negative, as Python has it; -9 also of those that were ended because
-    another had failed.
+    another had failed. ``output`` and ``errors`` are what it wrote to its two outputs.
     """
 
     host: str
@@ -37,6 +37,7 @@ class Ended:
     exit_code: int
     seconds: float
     output: str
+    errors: str
 
 
 def environment(lab: Lab, order: Sequence[int], rank: int, patience: float) -> dict[str, str]:
@@ -87,7 +88,7 @@ def command(
                 },
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
             for rank, host in enumerate(order)
@@ -99,6 +100,15 @@ def command(
             for process in started:
                 _end(process)
         return watch.ended()
+
+
+@dataclass(slots=True)
+class _Said:
+    """What one rank has said in one of its two voices, and how much of it was passed on."""
+
+    rank: int
+    text: bytearray = field(default_factory=bytearray)
+    passed: int = 0
 
 
 class _Watch:
@@ -115,15 +125,16 @@ class _Watch:
         self._started = started
         self._heard = heard
         self._begun = time.monotonic()
-        self._said: list[bytearray] = [bytearray() for _ in started]
-        self._shown = [0] * len(started)
         self._seconds = [0.0] * len(started)
         self._late = False
+        self._output = [_Said(rank) for rank in range(len(started))]
+        self._errors = [_Said(rank) for rank in range(len(started))]
         self._pipes = selectors.DefaultSelector()
         for rank, process in enumerate(started):
-            if process.stdout is not None:
-                os.set_blocking(process.stdout.fileno(), False)
-                self._pipes.register(process.stdout, selectors.EVENT_READ, rank)
+            for pipe, said in ((process.stdout, self._output), (process.stderr, self._errors)):
+                if pipe is not None:
+                    os.set_blocking(pipe.fileno(), False)
+                    self._pipes.register(pipe, selectors.EVENT_READ, said[rank])
 
     def until(self, deadline: float) -> None:
         """Listen until all have ended, or it is time."""
@@ -138,22 +149,24 @@ class _Watch:
             if time.monotonic() > deadline:
                 self._late = not any(process.returncode for process in self._started)
                 return
-        self._rest()
 
     def ended(self) -> tuple[Ended, ...]:
-        """Return how each ended."""
-        self._rest()
+        """Return how each ended, with all that it said."""
+        for key in list(self._pipes.get_map().values()):
+            self._listen(key.fileobj, key.data, last=True)  # type: ignore[arg-type]
         self._pipes.close()
         for process in self._started:
-            if process.stdout is not None:
-                process.stdout.close()
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
         return tuple(
             Ended(
                 host=self._hosts[rank],
                 rank=rank,
                 exit_code=self._code(process),
                 seconds=self._seconds[rank] or time.monotonic() - self._begun,
-                output=self._said[rank].decode(errors="replace"),
+                output=self._output[rank].text.decode(errors="replace"),
+                errors=self._errors[rank].text.decode(errors="replace"),
             )
             for rank, process in enumerate(self._started)
         )
@@ -162,26 +175,19 @@ class _Watch:
         code = process.returncode or 0
         return TIMED_OUT if self._late and code == -signal.SIGKILL else code
 
-    def _rest(self) -> None:
-        """Read what is left in the pipes."""
-        for key in list(self._pipes.get_map().values()):
-            self._listen(key.fileobj, key.data, last=True)  # type: ignore[arg-type]
-
-    def _listen(self, pipe: IO[bytes], rank: int, *, last: bool = False) -> None:
-        """Take what a host says; whole lines are passed on."""
-        said = self._said[rank]
+    def _listen(self, pipe: IO[bytes], said: _Said, *, last: bool = False) -> None:
+        """Take what a rank says; whole lines are passed on, at the end what is left too."""
         with suppress(BlockingIOError):
             while part := os.read(pipe.fileno(), 1 << 16):
-                said += part
+                said.text += part
             self._pipes.unregister(pipe)
-            pipe.close()
             last = True
-        end = len(said) if last else said.rfind(b"\n") + 1
-        if self._heard is not None and end > self._shown[rank]:
-            text = said[self._shown[rank] : end].decode(errors="replace")
-            self._shown[rank] = end
-            for line in text.splitlines():
-                self._heard(self._hosts[rank], line)
+        end = len(said.text) if last else said.text.rfind(b"\n") + 1
+        if self._heard is not None and end > said.passed:
+            lines = said.text[said.passed : end].decode(errors="replace").splitlines()
+            said.passed = end
+            for line in lines:
+                self._heard(self._hosts[said.rank], line)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -19,6 +19,9 @@ PREFIX: Final = "artery-lab"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 """What a lab may be called."""
 
+RUN: Final = "ARTERY_LAB_RUN"
+"""The variable that marks the processes of one run."""
+
 PATIENCE: Final = 90.0
 """Seconds that a lab may take to answer (assumed): rerouting 256 devices takes some of them."""
 

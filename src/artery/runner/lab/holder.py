@@ -12,6 +12,7 @@ import os
 import selectors
 import signal
 import socket
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -25,9 +26,6 @@ from artery.runner.lab.tap import TapNetwork
 
 TICK: Final = 1.0
 """Seconds between two looks for children that have ended."""
-
-RUN: Final = "ARTERY_LAB_RUN"
-"""The variable that marks the processes of one run."""
 
 
 class Holder:
@@ -102,7 +100,7 @@ class Holder:
         """End what is left of a run whose caller has gone."""
         self.waiting.unregister(guest)
         guest.close()
-        mark = f"{RUN}={self.runs.pop(guest)}".encode()
+        mark = f"{door.RUN}={self.runs.pop(guest)}".encode()
         for folder in Path("/proc").iterdir():
             if folder.name.isdecimal() and int(folder.name) != os.getpid():
                 with suppress(OSError):
@@ -133,11 +131,33 @@ def main() -> int:
     except (RefusedError, OSError) as error:
         print(error, flush=True)  # noqa: T201 (the answer to whoever started it)
         return 1
+    _name_hosts(network.shape)
     entrance.listen(16)
     print("ready", flush=True)  # noqa: T201 (the same)
     _let_go()
     Holder(network, entrance, sys.argv[3]).serve(owner)
     return 0
+
+
+def _name_hosts(shape: Shape) -> None:
+    """Let hosts be found by their names: ``/etc/hosts`` of the lab's own mount namespace.
+
+    A convenience: where mounts are forbidden hosts have their addresses only.
+    """
+    lines = [f"{host.cards[0].address} {host.name}\n" for host in shape.hosts]
+    laid = (
+        "mount -t tmpfs artery-lab /tmp && cat /etc/hosts - > /tmp/hosts && "
+        "mount --bind /tmp/hosts /etc/hosts; umount -l /tmp"
+    )
+    with suppress(OSError, subprocess.SubprocessError):
+        subprocess.run(
+            ["sh", "-c", laid],
+            input="".join(lines),
+            text=True,
+            capture_output=True,
+            check=False,
+            timeout=10,
+        )
 
 
 def _let_go() -> None:
