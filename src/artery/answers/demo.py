@@ -38,21 +38,25 @@ class DemoAnswer:
     trained: Mapping[str, Any] | None
 
 
-def demo(*, train: bool = True) -> DemoAnswer:
-    """Return the whole story; ``train`` lets a short real run follow where torch is there."""
+def demo(*, train: bool = True, note: Callable[[str], None] = lambda _: None) -> DemoAnswer:
+    """Return the whole story; ``train`` lets a short real run follow where torch is there.
+
+    ``note`` hears that it begins, for it takes half a minute.
+    """
     folder = files("artery.answers").joinpath("demo_files")
     texts = tuple((name, folder.joinpath(name).read_text("utf-8")) for name in FILES)
     with ExitStack() as stack:
         paths = [str(stack.enter_context(as_file(folder.joinpath(name)))) for name in FILES]
         found = diagnose(*paths, model=MODEL, degrees=DEGREES)
     return DemoAnswer(_named(found, dict(zip(paths, FILES, strict=True))), texts,
-                      _trained() if train else None)  # fmt: skip
+                      _trained(note) if train else None)  # fmt: skip
 
 
-def _trained() -> Mapping[str, Any] | None:
+def _trained(note: Callable[[str], None] = lambda _: None) -> Mapping[str, Any] | None:
     """Return what a short run on this machine showed, ``None`` where it cannot be."""
     if find_spec("torch") is None or find_spec(_TRAINS) is None:
         return None
+    note("two processes train here for about half a minute; --no-train leaves that out")
     run: Callable[[], Mapping[str, Any]] = import_module(_TRAINS).demo_train
     return run()
 

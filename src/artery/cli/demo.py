@@ -33,7 +33,7 @@ def command(*, folder: str | None, train: bool, as_json: bool, lang: Language, o
     from artery.report.json import document
     from artery.report.terminal import deliver
 
-    answer = demo(train=train)
+    answer = demo(train=train, note=lambda text: click.echo(text, err=True))
     if folder is not None:
         write_files(answer, folder, write_whole)
     if as_json:

@@ -8,8 +8,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.demo import DEGREES, FILES, MODEL, DemoAnswer
+from artery.report.demo_trained import trained_lines, trained_title
 from artery.report.diagnose import diagnose_drawing, diagnose_payload
-from artery.report.terminal import commands
+from artery.report.terminal import commands, labelled
 from artery.report.words import Language
 
 _EN: Mapping[str, str] = {
@@ -19,7 +20,6 @@ _EN: Mapping[str, str] = {
     "repair": "repair",
     "repair_line": "find and reseat the missing cables; then measure again",
     "next": "your own",
-    "trained": "trained here",
 }
 _ZH: Mapping[str, str] = {
     "story": "128 个 GPU 的 all-to-all 只有应有带宽的五分之三。artery 自带该集群的三个文件："
@@ -28,7 +28,6 @@ _ZH: Mapping[str, str] = {
     "repair": "修复",
     "repair_line": "找到并重插缺失的线缆，然后重测",
     "next": "你的集群",
-    "trained": "本机训练",
 }
 _WORDS: Mapping[Language, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
@@ -51,8 +50,8 @@ def demo_drawing(answer: DemoAnswer, language: Language) -> RenderableType:
         commands(word["repair"], [word["repair_line"], "artery fabric check ibnetdiscover.txt"]),
     ]
     if answer.trained is not None:
-        line = ", ".join(f"{key} {value}" for key, value in answer.trained.items())
-        parts.append(commands(word["trained"], [line]))
+        lines = [Text(line) for line in trained_lines(answer.trained, language)]
+        parts.append(labelled(trained_title(language), lines))
     parts.append(
         commands(word["next"], ["artery demo --files .", "artery diagnose LOG TOPO FABRIC"])
     )
