@@ -51,6 +51,43 @@ def trace(path: Path, events: list[dict[str, Any]]) -> str:
     return str(path)
 
 
+def test_a_trace_of_the_processor_alone(tmp_path: Path) -> None:
+    """In us: operators 0-40 (one inside) and 60-100, all-reduces 30-70 and 90-120.
+
+    So 80 of computing, 70 of communication, of which 10 + 10 + 10 are shared: 40 exposed.
+    """
+    parts = [
+        ("cpu_op", "aten::conv2d", 0, 40),
+        ("cpu_op", "aten::convolution", 5, 30),
+        ("cpu_op", "c10d::allreduce_", 40, 5),
+        ("cpu_op", "aten::add_", 60, 40),
+        ("user_annotation", "gloo:all_reduce", 30, 40),
+        ("user_annotation", "gloo:all_reduce", 90, 30),
+        ("user_annotation", "ProfilerStep#7", 0, 125),
+    ]
+    path = trace(
+        tmp_path / "t.gz",
+        [
+            {"ph": "X", "cat": cat, "name": name, "ts": 1.7e15 + ts, "dur": float(dur)}
+            for cat, name, ts, dur in parts
+        ],
+    )
+    found = read(path)
+    said = found.fields["processor"]
+    assert found.fields["kernels"] == 0
+    assert found.fields["annotated_collectives"] == {"gloo:all_reduce": 2}
+    expected = {
+        "span_s": 120e-6,
+        "compute_s": 80e-6,
+        "communication_s": 70e-6,
+        "overlap_s": 30e-6,
+        "exposed_communication_s": 40e-6,
+    }
+    assert {key: said[key] for key in expected} == pytest.approx(expected)
+    assert warned(found, "waiting for the slowest rank")
+    assert fields("kineto/small.json")["processor"] is None
+
+
 def test_a_trace_that_breaks_off(tmp_path: Path) -> None:
     whole = (Path(__file__).parents[1] / "fixtures/kineto/small.json").read_text("utf-8")
     cut = tmp_path / "cut.json"

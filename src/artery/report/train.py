@@ -14,6 +14,7 @@ from artery.answers.train_compare import TrainComparison
 from artery.core.term import Term
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled
+from artery.report.train_exchange import exchange_lines, heading, scaling_lines
 from artery.report.train_words import train_words
 from artery.report.words import Language
 from artery.units import show_percent, show_time
@@ -98,8 +99,12 @@ def train_drawing(answer: TrainAnswer, language: Language) -> RenderableType:
     blocks: list[RenderableType] = [_headline(answer, words), _time(answer, words)]
     if result.recoveries:
         blocks.append(_recoveries(answer, words))
+    if lines := list(exchange_lines(result.figures, language)):
+        blocks.append(labelled(heading("exchange", language), [Text(line) for line in lines]))
     if answer.comparison is not None:
         blocks.append(_compared(answer.comparison, words))
+        scaled = [Text(line) for line in scaling_lines(answer.comparison, language)]
+        blocks.append(labelled(heading("scaling", language), scaled))
     warnings = [*result.warnings, *(answer.comparison.warnings if answer.comparison else ())]
     if warnings:
         blocks.append(labelled(words["warning"], [Text(text) for text in warnings]))
