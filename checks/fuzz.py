@@ -150,14 +150,14 @@ def _play(source: Seed, file: Path, score: Score) -> None:
 def _read(format_: Format, text: Text, score: Score) -> None:
     try:
         if format_.stream is not None:
-            _check(format_.stream(text.path, None))
-        _check(format_.read(text))
+            checked(format_.stream(text.path, None))
+        checked(format_.read(text))
         score.read[format_.name] += 1
     except InputError:
         score.refused[format_.name] += 1
 
 
-def _check(reading: Reading) -> None:
+def checked(reading: Reading) -> None:
     """Raise if what was read is no finite JSON, or cannot be taken as facts and curves."""
     json.dumps(reading.fields, allow_nan=False)
     if not all(isinstance(line, str) for line in (*reading.summary, *reading.warnings)):
