@@ -124,6 +124,52 @@ def test_nothing_is_left_when_the_one_that_started_them_ends(
 
 
 @pytest.mark.real
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_guarded_command_ends_with_its_starter_too(
+    number: signal.Signals, mark: str, tmp_path: Path
+) -> None:
+    """A launcher that keeps its own input, as mpirun does, and is slow to end."""
+    inner = (
+        "import os, signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (child.terminate(), child.wait(), sys.exit(1)))\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print('there', flush=True)\n"
+        "time.sleep(60)"
+    )
+    code = (
+        "from artery.runner.launch import *; import os, sys\n"
+        "with run_folder() as folder:\n"
+        f"    inner = [sys.executable, '-c', {inner!r}]\n"
+        "    command = [sys.executable, '-m', 'artery.runner.guard', *inner]\n"
+        "    started([(command, {**os.environ, FOLDER: str(folder)})], folder=folder, timeout=60,"
+        " heard=lambda line: print(line, flush=True))"
+    )
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE, env=environ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"there\n"
+        assert len(marked(mark)) == 4
+        parent.send_signal(number)
+    assert none_left(mark)
+    assert folders(tmp_path) == []
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import sys; sys.exit(7)", "exit code 7"),
+        ("import os; os.kill(os.getpid(), 9)", "code 137"),
+    ],
+)
+def test_a_guard_passes_on_how_its_command_ended(code: str, message: str, mark: str) -> None:
+    command = [PYTHON, "-m", "artery.runner.guard", PYTHON, "-c", code]
+    with run_folder() as folder, pytest.raises(RunError, match=message):
+        started([(command, dict(os.environ))], folder=folder, timeout=30)
+    assert none_left(mark)
+
+
+@pytest.mark.real
 def test_commands_may_differ(mark: str) -> None:
     heard: list[str] = []
     with run_folder() as folder:

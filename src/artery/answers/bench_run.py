@@ -17,6 +17,7 @@ from artery.errors import InputError, Problem, RunError
 from artery.runner.launch import FOLDER, World, launched, run_folder, started, world
 
 _WORKER: Final = "artery.answers.bench_worker"
+_GUARD: Final = "artery.runner.guard"
 _LOOPBACK: Final = {"linux": "lo", "darwin": "lo0"}
 Heard = Callable[[str], None]
 
@@ -106,7 +107,8 @@ def _by_mpirun(
         "TMPDIR": str(folder),
         "OMPI_MCA_btl_sm_backing_directory": str(folder),
     }
-    started([([mpirun, *flags, *command], environ)], folder=folder, timeout=timeout, heard=heard)
+    guarded = [sys.executable, "-m", _GUARD, mpirun, *flags, *command]
+    started([(guarded, environ)], folder=folder, timeout=timeout, heard=heard)
 
 
 def _mpirun() -> str:

@@ -15,7 +15,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -43,6 +42,9 @@ _LOOK: Final = 0.02
 
 _GRACE: Final = 3.0
 """Seconds between SIGTERM and SIGKILL (assumed)."""
+
+_TRIES: Final = 50
+"""How often a folder is taken away in which somebody still writes (assumed)."""
 
 _MOMENT: Final = 0.2
 """Seconds in which the processes that failed together have all been seen to (assumed)."""
@@ -135,24 +137,36 @@ def stay_only_while_watched() -> None:
 
     Nothing happens in a process that :func:`launched` did not start.
     """
-    if os.environ.get(WATCHED) != "1" or _mpi_rank() > 0:  # mpirun hands its input to rank 0 alone
+    if os.environ.get(WATCHED) != "1":
         return
 
     def watch() -> None:
-        # Unbuffered: a thread that holds the lock of sys.stdin aborts the interpreter's end.
-        while sys.stdin is not None and os.read(0, 4096):
-            pass
+        until_input_ends()
         folder = os.environ.get(FOLDER)
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            gone(Path(folder))
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True, name="artery-watch").start()
 
 
-def _mpi_rank() -> int:
-    ranks = (os.environ.get(name, "0") for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK"))
-    return max(int(rank) if rank.isdigit() else 0 for rank in ranks)
+def until_input_ends() -> None:
+    """Return once standard input has ended, as it does when whoever held its other end is gone."""
+    try:
+        # Unbuffered: a thread that holds the lock of sys.stdin aborts the interpreter's end.
+        while os.read(0, 4096):
+            pass
+    except OSError:
+        return
+
+
+def gone(folder: Path) -> None:
+    """Take a run's folder away, also while somebody who is just ending still writes there."""
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(_LOOK)
 
 
 def launched(
@@ -310,7 +324,7 @@ def run_folder() -> Iterator[Path]:
     finally:
         if before is not None:
             signal.signal(signal.SIGTERM, before)
-        shutil.rmtree(folder, ignore_errors=True)
+        gone(folder)
 
 
 def _end_cleanly() -> Callable[[int, FrameType | None], object] | int | None:
