@@ -19,6 +19,8 @@ PAGES: Final[dict[str, str]] = {
     "docs/goodput.zh.md": "docs_build.goodput:chinese",
     "docs/speed.md": "docs_build.speed:english",
     "docs/speed.zh.md": "docs_build.speed:chinese",
+    "docs/network.md": "docs_build.network:english",
+    "docs/network.zh.md": "docs_build.network:chinese",
     "docs/lint.md": "docs_build.lint:english",
     "docs/lint.zh.md": "docs_build.lint:chinese",
     "docs/picture.svg": "docs_build.picture:drawing",

@@ -34,6 +34,10 @@ WINDOW: Final = 512
 """Segments under way of one message where buffers are finite: 16 MiB, many times what they hold, as
 neither RoCE nor InfiniBand has a window of its own beside its flow control."""
 
+MARKED: Final = 64
+"""The same where marks make senders slow down: 2 MiB, from which they come down in a few round
+trips; assumed."""
+
 ENDLESS: Final = 2**60
 """Bytes that never are."""
 
@@ -66,6 +70,11 @@ def control_of(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> 
             )
         )
     return ASKED[asked]
+
+
+def window(scenario: Scenario) -> int:
+    """Return the segments of one message that may be under way where buffers are finite."""
+    return MARKED if protocol(scenario.transport).mark else WINDOW
 
 
 def buffers(network: Network, scenario: Scenario, control: Control, segment: int) -> Buffers | None:

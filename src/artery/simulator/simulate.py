@@ -18,7 +18,8 @@ from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
-from artery.simulator.buffers import WINDOW, buffers, control_of
+from artery.simulator.buffers import buffers, control_of
+from artery.simulator.buffers import window as buffered_window
 from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
 from artery.simulator.fold import Alike
 from artery.simulator.pipes import Coupled, coupled_pipes
@@ -260,7 +261,7 @@ def _transport(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
     if not chosen.segment:
         return Transport(0, window, scenario.packet, least=1)
     if chosen.control != "none":
-        window = max(window, WINDOW)
+        window = max(window, buffered_window(scenario))
     return Transport(chosen.segment, window, scenario.packet)
 
 
