@@ -69,9 +69,9 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
                 fleet.arriving = _done(fleet, now)
         if elastic and not fleet.tick_due:
             look(fleet, now)
-        turns += 1
         if progress is not None and turns % _EVERY == 0:
             progress(fleet.finished, total, now / 1e6)
+        turns += 1
 
 
 def _arrive(fleet: Fleet, job: Job, now: int) -> None:
