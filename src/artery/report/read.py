@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.read import FileRead, ReadAnswer
+from artery.report.read_warnings import said
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 
@@ -58,7 +59,8 @@ def _file(one: FileRead, language: Language) -> RenderableType:
     word = _WORDS[language]
     title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
     parts: list[RenderableType] = [Text(line, overflow="fold") for line in one.summary]
-    notes = (*one.warnings, *(() if one.tested else (word["untested"],)))
+    told = (said(line, language) for line in one.warnings)
+    notes = (*told, *(() if one.tested else (word["untested"],)))
     if notes:
         parts.append(labelled(word["warning"], (Text(note, style="yellow") for note in notes)))
     missing = one.fields.get("missing_facts")
