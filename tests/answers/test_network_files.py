@@ -13,6 +13,7 @@ from artery.answers.simulate import simulate
 from artery.answers.systems import is_foreign, system_of
 from artery.catalog import names, system
 from artery.catalog.loader import DATA
+from artery.cli import main
 from artery.cluster.cables import cabling_of
 from artery.errors import InputError
 from artery.formats.fabric_files import as_plan
@@ -205,3 +206,16 @@ def test_files_of_ours_are_not_taken_for_those_of_other_tools() -> None:
         assert not is_foreign(str(DATA / "systems" / f"{name}.toml"))
     for file in Path("tests/fixtures/systems").iterdir():
         assert not is_foreign(str(file)), file
+
+
+@pytest.mark.parametrize("given", [["--node", "dgx-h100"], ["--set", "node=dgx-h100"]])
+def test_on_the_command_line(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(FIXTURES / "ibnetdiscover/two-tier.txt")
+    for command in ("simulate", "expect"):
+        assert main([command, "all_reduce", "--on", file, *given, "--size", "1M"]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "1 of 8 links between tiers are missing" in out
+        assert f"--on {file}:32 --node dgx-h100" in out
+    assert main(["simulate", "all_reduce", "--on", file]) == 3
+    assert "--node dgx-h100" in capsys.readouterr().err
+    assert main(["fabric", "check", file]) == 0
