@@ -160,3 +160,68 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     capsys.readouterr()
     assert main(["calibrate", CLOUD, "--on", "aws-p5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["check"]["points"] == 7
+
+
+RUN = """#!/bin/bash
+torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --num-layers 32 --hidden-size 4096 \\
+  --ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention \\
+  --num-query-groups 8 --swiglu --seq-length 8192 --max-position-embeddings 8192 \\
+  --vocab-size 128256 --untie-embeddings-and-output-weights --position-embedding-type rope \\
+  --normalization RMSNorm --disable-bias-linear --tensor-model-parallel-size 2 \\
+  --pipeline-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 128 --bf16 \\
+  --sequence-parallel --use-distributed-optimizer
+"""
+
+
+def trained(tmp_path: Path, seconds: float) -> tuple[str, str]:
+    """Return a launch script, and a log that reports steps of so many seconds."""
+    run, log = tmp_path / "run.sh", tmp_path / "train.log"
+    run.write_text(RUN, encoding="utf-8")
+    lines = [
+        f" [2026-03-03 09:0{i}:00] iteration {i:8d}/ 500 | consumed samples: {128 * i} | elapsed "
+        f"time per iteration (ms): {seconds * 1e3:.1f} | learning rate: 1.0E-05 | global batch "
+        "size: 128 | lm loss: 9.5E+00 | number of skipped iterations: 0 |\n"
+        for i in range(1, 9)
+    ]
+    log.write_text("".join(lines), encoding="utf-8")
+    return str(run), str(log)
+
+
+def test_a_training_log_tells_what_the_chips_sustain(tmp_path: Path) -> None:
+    run, log = trained(tmp_path, 4.0)
+    found = calibrate(log, on="dgx-h100", plan_from=run)
+    assert [one.knob.path for one in found.changed] == ["calibration.compute"]
+    (row,) = found.rows
+    assert (row.collective, row.ranks, row.measured) == ("step", 32, 4.0)
+    assert row.after == pytest.approx(4.0, rel=0.02)
+    assert abs(row.before - 4.0) > abs(row.after - 4.0)
+
+
+def test_a_fitted_clock_prices_the_run_as_it_was_measured(tmp_path: Path) -> None:
+    from artery.answers.plan import plan
+    from artery.answers.saved import read_plan
+
+    run, log = trained(tmp_path, 4.0)
+    found = calibrate(log, on="dgx-h100", plan_from=run)
+    path = tmp_path / "mine.toml"
+    path.write_text(calibrated_file(calibrated_values(found), found), encoding="utf-8")
+    asked = read_plan(run)
+    assert asked.model is not None
+    priced = plan(asked.model, f"{path}:32", explained=False, **asked.options)
+    assert priced.plans[0].time.root.value == pytest.approx(found.rows[0].after, rel=1e-3)
+
+
+def test_logs_of_collectives_and_of_training_are_fitted_together(tmp_path: Path) -> None:
+    run, log = trained(tmp_path, 4.0)
+    found = calibrate(CLOUD, log, on="aws-p5", plan_from=run)
+    paths = {one.knob.path for one in found.changed}
+    assert {"calibration.compute", "calibration.network_fill"} <= paths
+    assert found.rows[-1].collective == "step"
+
+
+def test_a_training_log_alone_needs_its_plan_and_tells_nothing_of_hops(tmp_path: Path) -> None:
+    run, log = trained(tmp_path, 4.0)
+    with pytest.raises(InputError, match="no measured sweep"):
+        calibrate(log, on="dgx-h100")
+    with pytest.raises(InputError, match="less of it than is known"):
+        calibrate(log, on="dgx-h100", plan_from=run, wanted=["fabric.hop"])

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.arguments import check_kinds
-from artery.answers.calibrate_data import Sweep, sweeps_of
+from artery.answers.calibrate_data import Sweep, measured_in
+from artery.answers.calibrate_run import STEP_NOISE, Run, runs_of
 from artery.answers.calibrate_system import Base, Knob, after, base_of, parameter, predictor
-from artery.calibrator.fit import Confused, Fit, fit, separable
+from artery.calibrator.fit import LEAST_NOISE, Confused, Fit, Predict, fit, separable
 from artery.errors import InputError, Problem
 
 Floats = NDArray[np.float64]
@@ -43,7 +44,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured point beside what the system gave before and gives now (s)."""
+    """One measured point beside what the system gave before and gives now (s).
+
+    A step of training is a ``collective`` called ``step``, of no size.
+    """
 
     file: str
     collective: str
@@ -93,6 +97,7 @@ def calibrate(
     on: str,
     wanted: Sequence[str] = (),
     smallest: int = 0,
+    plan_from: str | None = None,
     overrides: Sequence[str] = (),
     nccl: str | None = None,
 ) -> CalibrateAnswer:
@@ -101,7 +106,8 @@ def calibrate(
     ``wanted`` names the values to fit (``node.bandwidth``, ``fabric.nic.efficiency``,
     the factors of ``calibration.``, ``fabric.latency``,
     ``fabric.hop``); without it those are fitted of which the data say something. Sizes below
-    ``smallest`` bytes are left out. Raises
+    ``smallest`` bytes are left out. ``plan_from`` is the launch script, configuration or saved
+    plan of the training logs among the files, whose steps tell of the chips' clock. Raises
     :class:`artery.errors.InputError` for files without a sweep, for ranks that the system does
     not have, and for wanted values that the data cannot tell apart.
     """
@@ -109,16 +115,42 @@ def calibrate(
     if not paths:
         rule = "there must be a file with measurements"
         raise InputError(Problem(found="no file", rule=rule, fix="the output of all_reduce_perf"))
-    sweeps = tuple(one.part(one.places(smallest)) for one in sweeps_of(paths))
+    found = measured_in(paths, steps=plan_from is not None)
     base = base_of(on, overrides, nccl)
-    measured = np.array([time for one in sweeps for time in one.times])
-    if len(measured) < LEAST_POINTS:
+    sweeps = tuple(one.part(one.places(smallest)) for one in found.sweeps)
+    runs = () if plan_from is None else runs_of(found.readings, plan_from, base, overrides)
+    data = _Data(base, sweeps, runs)
+    measured = data.measured
+    if len(measured) < LEAST_POINTS and not runs:
         rule = f"a fit needs {LEAST_POINTS} points at least"
         fix = "measure more sizes: -b 8 -e 16G -f 2"
         raise InputError(Problem(found=f"{len(measured)} points", rule=rule, fix=fix))
-    knobs, kept = _tellable(base, sweeps, measured, wanted)
-    found = _fitted(base, sweeps, measured, knobs)
-    return _answer(base, sweeps, found, kept, _checked(base, sweeps, knobs))
+    knobs, kept = _tellable(data, wanted)
+    return _answer(data, _fitted(data, knobs), kept, _checked(base, sweeps, knobs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Data:
+    """What was measured, and the system that is fitted to it."""
+
+    base: Base
+    sweeps: tuple[Sweep, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def measured(self) -> Floats:
+        """All times in s: sweeps, then steps."""
+        times = [time for one in self.sweeps for time in one.times]
+        return np.array([*times, *(one.seconds for one in self.runs)])
+
+    @property
+    def least(self) -> float:
+        """How closely measurements of the same thing agree at best."""
+        return STEP_NOISE if self.runs else LEAST_NOISE
+
+    def predict(self, knobs: Sequence[Knob]) -> Predict:
+        """Return the prices of all points by factors on the ``knobs``."""
+        return predictor(self.base, self.sweeps, knobs, self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,27 +161,23 @@ class _Found:
     after: Floats
 
 
-def _fitted(
-    base: Base, sweeps: Sequence[Sweep], measured: Floats, knobs: tuple[Knob, ...]
-) -> _Found:
-    predict = predictor(base, sweeps, knobs)
-    found = fit([parameter(one) for one in knobs], predict, measured)
+def _fitted(data: _Data, knobs: tuple[Knob, ...]) -> _Found:
+    predict = data.predict(knobs)
+    found = fit([parameter(one) for one in knobs], predict, data.measured, data.least)
     factors = np.array([one.factor for one in found.fitted])
     return _Found(knobs, found, predict(np.ones(len(knobs))), predict(factors))
 
 
-def _tellable(
-    base: Base, sweeps: Sequence[Sweep], measured: Floats, wanted: Sequence[str]
-) -> tuple[tuple[Knob, ...], tuple[Kept, ...]]:
+def _tellable(data: _Data, wanted: Sequence[str]) -> tuple[tuple[Knob, ...], tuple[Kept, ...]]:
     """Return the knobs that the data can tell apart, and those that are kept.
 
     Raises ``InputError`` if that leaves out one that is wanted, or leaves none.
     """
-    knobs = base.knobs(wanted)
+    knobs = data.base.knobs(wanted)
     kept: list[Kept] = []
     while True:
-        predict = predictor(base, sweeps, knobs)
-        why = separable([parameter(one) for one in knobs], predict, measured)
+        parameters = [parameter(one) for one in knobs]
+        why = separable(parameters, data.predict(knobs), data.measured, data.least)
         if not why.silent and not why.pair:
             return knobs, tuple(kept)
         if wanted:
@@ -164,7 +192,7 @@ def _tellable(
             knobs = tuple(one for one in knobs if one is not worse)
         if not knobs:
             rule = "the data must say something of one value at least"
-            fix = "more sizes; large ones for rates, small ones for starts"
+            fix = "more sizes, or artery diagnose: what is far off has a cause, not a constant"
             raise InputError(Problem(found="nothing that can be fitted", rule=rule, fix=fix))
 
 
@@ -192,7 +220,8 @@ def _checked(base: Base, sweeps: Sequence[Sweep], knobs: tuple[Knob, ...]) -> Ch
         for start in (0, 1)
     ]
     used, rest = halves
-    if not used:
+    knobs = tuple(one for one in knobs if one.path != "calibration.compute")
+    if not used or not knobs:
         return None
     measured = np.array([time for one in used for time in one.times])
     predict = predictor(base, used, knobs)
@@ -211,15 +240,20 @@ def _checked(base: Base, sweeps: Sequence[Sweep], knobs: tuple[Knob, ...]) -> Ch
 
 
 def _answer(
-    base: Base, sweeps: Sequence[Sweep], found: _Found, kept: tuple[Kept, ...],
-    check: Check | None,
-) -> CalibrateAnswer:  # fmt: skip
-    points = [
-        (one, size, time) for one in sweeps for size, time in zip(one.sizes, one.times, strict=True)
+    data: _Data, found: _Found, kept: tuple[Kept, ...], check: Check | None
+) -> CalibrateAnswer:
+    base = data.base
+    sources = [*(one.source for one in data.sweeps), *(one.source for one in data.runs)]
+    points: list[tuple[str, str, int, int | None, int]] = [
+        (one.source, one.collective, one.ranks, one.nodes, size)
+        for one in data.sweeps
+        for size in one.sizes
     ]
+    points += [(one.source, "step", one.plan.chips, None, 0) for one in data.runs]
+    rows = zip(points, data.measured.tolist(), found.before, found.after, strict=True)
     return CalibrateAnswer(
         system=base.name,
-        files=tuple(dict.fromkeys(one.source for one in sweeps)),
+        files=tuple(dict.fromkeys(sources)),
         changed=tuple(
             Changed(
                 knob,
@@ -230,14 +264,13 @@ def _answer(
         ),
         kept=kept,
         rows=tuple(
-            Row(one.source, one.collective, one.ranks, one.nodes, size, time,
-                float(found.before[place]), float(found.after[place]))
-            for place, (one, size, time) in enumerate(points)
+            Row(*point, measured, float(before), float(now))
+            for point, measured, before, now in rows
         ),
         check=check,
         noise=found.fit.noise,
         points=found.fit.points,
-    )  # fmt: skip
+    )
 
 
 def calibrated_values(answer: CalibrateAnswer, overrides: Sequence[str] = ()) -> dict[str, Any]:

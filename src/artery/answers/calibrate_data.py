@@ -47,26 +47,42 @@ class Sweep:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The files as they were read, and the sweeps in them."""
+
+    readings: tuple[tuple[str, Reading], ...]
+    sweeps: tuple[Sweep, ...]
+
+
 def sweeps_of(paths: Sequence[str]) -> tuple[Sweep, ...]:
-    """Return every sweep in the files at ``paths``.
+    """Return every sweep in the files at ``paths``, each of which must have one."""
+    return measured_in(paths, steps=False).sweeps
+
+
+def measured_in(paths: Sequence[str], *, steps: bool) -> Measured:
+    """Return every sweep in the files at ``paths``; with ``steps`` training logs may be there too.
 
     Raises ``InputError`` for files that cannot be read, whose results are wrong, or without a
     measured collective of which the number of ranks is known.
     """
     found: list[Sweep] = []
+    readings: list[tuple[str, Reading]] = []
     with Problems() as problems:
         for path in paths:
             try:
-                told = list(_sweeps(read(path), path))
+                reading = read(path)
+                told = list(_sweeps(reading, path))
             except InputError as error:
                 problems.absorb(error.at(file=path))
                 continue
             found += told
-            if not told:
+            readings.append((path, reading))
+            if not told and not (steps and reading.format == "megatron-log"):
                 rule = "a calibration needs measured collectives: sizes, times, ranks"
-                fix = "the output of all_reduce_perf -b 8 -e 16G -f 2, with its header"
+                fix = "the output of all_reduce_perf with its header; or a training log, --from RUN"
                 problems.add(Problem(file=path, found="no measured sweep", rule=rule, fix=fix))
-    return tuple(found)
+    return Measured(tuple(readings), tuple(found))
 
 
 def _sweeps(reading: Reading, path: str) -> Iterator[Sweep]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,21 @@ KNOBS: Final = (
          "thread and release make of it", "跨节点小消息每步时间倍数"),
     Knob("calibration.network_fill", "1", 0.8, "a step between nodes costs what plugin, proxy "
          "thread and release make of it", "跨节点大消息每步时间倍数"),
+    Knob("calibration.compute", "1", 0.15, "clocks differ by power limit, cooling and the work "
+         "itself", "芯片长时间时钟的倍数"),
     Knob("fabric.latency", "s", 0.7, "cables and switches of a cloud are not published",
          "网络延迟", usual=False),
     Knob("fabric.hop", "s", 0.7, "cables and switches of a cloud are not published",
          "每跳延迟", usual=False),
 )  # fmt: skip
 """Spreads are assumed, from those of the library's tables (1.1 to 2 for 80 %)."""
+
+
+class Stepped(Protocol):
+    """A run whose step has a price on a system."""
+
+    def price(self, base: Base, values: Mapping[str, float]) -> float:
+        """Return what the step takes in s on ``base`` with these ``values`` of its knobs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +123,7 @@ def _values(table: SystemTable) -> list[tuple[str, float]]:
     """Return what each knob of a system is before, for those that it has."""
     node, fabric = table.node, table.fabric
     measured = table.calibration or CalibrationTable()
-    found: list[tuple[str, float]] = []
+    found: list[tuple[str, float]] = [("calibration.compute", measured.compute)]
     if node.chips > 1 and node.link is not None:
         found.append(("node.bandwidth", node.bandwidth or link_of(node.link).bandwidth))
         found.append(("calibration.node_start", measured.node_start))
@@ -129,7 +138,7 @@ def _values(table: SystemTable) -> list[tuple[str, float]]:
     return found
 
 
-def _changed(table: SystemTable, values: Mapping[str, float]) -> SystemTable:
+def changed(table: SystemTable, values: Mapping[str, float]) -> SystemTable:
     """Return the table with other values of some knobs."""
     for path, value in values.items():
         part, _, last = path.rpartition(".")
@@ -161,7 +170,7 @@ def setting_of(base: Base, sweep: Sweep, values: Mapping[str, float]) -> Setting
         raise InputError(
             Problem(file=sweep.source, found=found, rule=rule, fix="--on the system measured")
         )
-    table = _changed(base.table, values)
+    table = changed(base.table, values)
     system = build(table, base.chip, dict(base.links), Spec(base.name, chips=nodes * whole))
     return Setting.of(
         system,
@@ -172,9 +181,12 @@ def setting_of(base: Base, sweep: Sweep, values: Mapping[str, float]) -> Setting
 
 
 def predictor(
-    base: Base, sweeps: Sequence[Sweep], knobs: Sequence[Knob]
+    base: Base, sweeps: Sequence[Sweep], knobs: Sequence[Knob], runs: Sequence[Stepped] = ()
 ) -> Callable[[Floats], Floats]:
-    """Return the function from factors on the ``knobs`` to the times in s of all points."""
+    """Return the function from factors on the ``knobs`` to the times in s of all points.
+
+    The points of ``sweeps`` come first, then one step of each of the ``runs``.
+    """
     known: dict[tuple[float, ...], Floats] = {}
 
     def predict(factors: Floats) -> Floats:
@@ -183,10 +195,12 @@ def predictor(
             values = {
                 one.path: after(base, one, factor) for one, factor in zip(knobs, key, strict=True)
             }
-            known[key] = np.concatenate([
+            parts = [
                 setting_of(base, one, values).quote(one.collective, one.sizes, "auto").seconds
                 for one in sweeps
-            ])  # fmt: skip
+            ]
+            steps = [one.price(base, values) for one in runs]
+            known[key] = np.concatenate([*parts, np.array(steps, dtype=np.float64)])
         return known[key]
 
     return predict

@@ -18,7 +18,7 @@ from artery.errors import InputError
 from artery.formats.cablings import read_cabling
 from artery.formats.reading import Reading
 
-CABLINGS: Final = frozenset({"ibnetdiscover", "lldp", "cable-plan"})
+CABLINGS: Final = frozenset({"ibnetdiscover", "iblinkinfo", "lldp", "cable-plan"})
 """Formats that name every cable."""
 
 

@@ -41,6 +41,9 @@ HUBER: Final = 1.345
 """Deviations from which on a point counts less: 95 % of the precision where all are normal (Huber,
 1964)."""
 
+FEW: Final = 4
+"""Assumed: fewer points do not tell how much they scatter; what is known of it holds."""
+
 _ROUNDS, _TRIES, _SMALL = 40, 12, 1e-6
 _NOISES: Final = 4
 
@@ -90,14 +93,16 @@ class Confused:
     condition: float = 1.0
 
 
-def separable(parameters: Sequence[Parameter], predict: Predict, measured: Floats) -> Confused:
+def separable(
+    parameters: Sequence[Parameter], predict: Predict, measured: Floats, least: float = LEAST_NOISE
+) -> Confused:
     """Return what stands in the way of fitting all ``parameters`` to ``measured`` times.
 
     They are fitted once with their priors; at that point a constant is silent if the data leave
     its logarithm more open than its prior does, and two are a pair if all points change alike.
     """
     spreads = np.array([one.spread for one in parameters])
-    found = _settled(predict, np.log(measured), spreads)
+    found = _settled(predict, np.log(measured), spreads, least)
     norms = np.linalg.norm(found.slopes, axis=0)
     silent = [
         one.name
@@ -124,30 +129,35 @@ class _Settled:
     noise: float
 
 
-def _settled(predict: Predict, logs: Floats, spreads: Floats) -> _Settled:
+def _settled(predict: Predict, logs: Floats, spreads: Floats, least: float) -> _Settled:
     """Return the fit with the noise that it leaves itself.
 
     It begins as if there were hardly any: most points then decide, and the others stand out.
     """
-    noise = 4 * LEAST_NOISE
+    noise = 4 * least
     for _ in range(_NOISES):
         at, slopes, residual = _least(predict, logs, spreads, noise)
         before = noise
-        noise = max(_deviation(residual, _used(slopes, spreads, noise)), LEAST_NOISE)
+        noise = max(_deviation(residual, _used(slopes, spreads, noise)), least)
         if abs(noise / before - 1) < 0.01:
             break
     return _Settled(at, slopes, residual, noise)
 
 
-def fit(parameters: Sequence[Parameter], predict: Predict, measured: Floats) -> Fit:
-    """Return the constants that fit ``measured`` (s) best, with intervals of 80 %."""
+def fit(
+    parameters: Sequence[Parameter], predict: Predict, measured: Floats, least: float = LEAST_NOISE
+) -> Fit:
+    """Return the constants that fit ``measured`` (s) best, with intervals of 80 %.
+
+    ``least`` is how closely two measurements of the same thing agree at best, as a share.
+    """
     logs = np.log(measured)
     spreads = np.array([one.spread for one in parameters])
-    found = _settled(predict, logs, spreads)
+    found = _settled(predict, logs, spreads, least)
     slopes, noise = found.slopes, found.noise
     counted = _counted(found.residual)
     used = _used(slopes, spreads, noise)
-    scale = _scale(found.residual, noise, used) * np.sqrt(len(logs) / counted)
+    scale = max(_scale(found.residual, noise, used), least) * np.sqrt(len(logs) / counted)
     information = slopes.T @ slopes / scale**2
     deviation = np.sqrt(np.diag(np.linalg.inv(information + np.diag(spreads**-2.0))))
     reach = student(max(counted - used, 3.0)) * deviation
@@ -240,6 +250,8 @@ def _deviation(residual: Floats, used: float) -> float:
     ``used`` constants were fitted to these points.
     """
     count = len(residual)
+    if count < FEW:
+        return 0.0
     freed = np.sqrt(count / max(count - used, 1.0))
     return float(1.4826 * np.median(np.abs(residual)) * freed)
 
@@ -247,10 +259,12 @@ def _deviation(residual: Floats, used: float) -> float:
 def _scale(residual: Floats, noise: float, used: float) -> float:
     """Return the deviation that counts for the intervals, points far off cut (Huber, 1981, 7.6)."""
     count = len(residual)
+    if count < FEW:
+        return 0.0
     cut = np.clip(residual, -HUBER * noise, HUBER * noise)
     inside = max(float((np.abs(residual) <= HUBER * noise).mean()), 0.1)
     spread = float(np.sqrt(cut @ cut / max(count - used, 1.0)))
-    return max(spread / inside, LEAST_NOISE)
+    return spread / inside
 
 
 def _counted(residual: Floats) -> float:

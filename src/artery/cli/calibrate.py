@@ -25,6 +25,12 @@ from artery.report.words import Language
     metavar="SIZE",
     help="Leave out smaller messages, for example 1M.",
 )
+@click.option(
+    "--from",
+    "plan_from",
+    metavar="RUN",
+    help="What launched the training logs among FILES: script, configuration, saved plan.",
+)
 @click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27.")
 @click.option(
     "-o", "--out", metavar="FILE", help="Write the fitted system as a file for --on (- = stdout)."
@@ -44,6 +50,7 @@ def command(
     on: str,
     wanted: tuple[str, ...],
     smallest: int,
+    plan_from: str | None,
     nccl: str | None,
     out: str | None,
     as_json: bool,
@@ -57,11 +64,12 @@ def command(
       artery calibrate nccl-tests.log --on aws-p5 -o mine.toml
       artery calibrate one-node.log two-nodes.log --on dgx-h100 --smallest 1M
       artery calibrate nccl-tests.log --on aws-p5 --fit fabric.nic.efficiency
+      artery calibrate train.log --from run.sh --on dgx-h100 -o mine.toml
       artery plan llama3-8b --on mine.toml:64
 
-    Rates of links and cards, and what the library takes to start, are fitted with priors; every
-    value has an interval of 80 %. What the data cannot tell apart is refused if it was asked for,
-    and left as it is otherwise.
+    Rates of links and cards, what the library takes to start, and with a training log the clock of
+    the chips, are fitted with priors; every value has an interval of 80 %. What the data cannot
+    tell apart is refused if it was asked for, and left as it is otherwise.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out == "-" and as_json:
         raise click.UsageError("-o - and --json both write stdout; name a file for the system")
@@ -72,7 +80,13 @@ def command(
     from artery.report.terminal import deliver
 
     answer = calibrate(
-        *files, on=on, wanted=wanted, smallest=smallest, overrides=overrides, nccl=nccl
+        *files,
+        on=on,
+        wanted=wanted,
+        smallest=smallest,
+        plan_from=plan_from,
+        overrides=overrides,
+        nccl=nccl,
     )
     if out is not None:
         write_whole(out, calibrated_file(calibrated_values(answer, overrides), answer))

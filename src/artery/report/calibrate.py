@@ -31,7 +31,7 @@ _EN: Final[Mapping[str, str]] = {
     "pair": "these data cannot tell it from {other}",
     "size": "size", "measured": "measured", "file": "file",
     "written": "written to {out}; use it as --on {out}",
-    "next": "next",
+    "next": "next", "step": "a step",
 }  # fmt: skip
 _ZH: Final[Mapping[str, str]] = {
     "title": "{system}：{files} 的 {count} 个点",
@@ -45,7 +45,7 @@ _ZH: Final[Mapping[str, str]] = {
     "pair": "数据无法把它与 {other} 区分开",
     "size": "大小", "measured": "实测", "file": "文件",
     "written": "已写入 {out}；用作 --on {out}",
-    "next": "下一步",
+    "next": "下一步", "step": "一步",
 }  # fmt: skip
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
 
@@ -114,7 +114,7 @@ def calibrate_drawing(
     parts += [Text(""), indented(_rows(answer, word))]
     if out is not None:
         parts.append(Text(word["written"].format(out=out)))
-        told = f"artery expect {answer.rows[-1].collective} --on {out}"
+        told = f"artery expect all_reduce --on {out}:{answer.rows[-1].ranks}"
     else:
         told = f"artery calibrate {' '.join(answer.files)} --on {answer.system} -o calibrated.toml"
     parts.append(commands(word["next"], [told]))
@@ -167,5 +167,5 @@ def _rows(answer: CalibrateAnswer, word: Mapping[str, str]) -> Table:
     step = max(1, -(-len(answer.rows) // _MOST_ROWS))
     for one in answer.rows[::-1][::step][::-1]:
         cells = map(units.show_time, (one.measured, one.before, one.after))
-        table.add_row(units.show_bytes(one.size), *cells)
+        table.add_row(units.show_bytes(one.size) if one.size else word["step"], *cells)
     return table
