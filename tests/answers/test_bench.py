@@ -152,6 +152,8 @@ def test_shapes_of_algorithms_that_look_at_nodes() -> None:
         ({"sizes": "1K:x2"}, "sizes"),
         ({"sizes": 4}, "sizes must be text"),
         ({"dtype": "fp32x"}, 'did you mean "fp32'),
+        ({"dtype": "fp8"}, "auto adds no fp8_e4m3; use one of int8, uint8, int32"),
+        ({"dtype": "half", "backend": "mpi"}, "mpi adds no half; use one of"),
         ({"backend": "gloom"}, 'did you mean "gloo"'),
         ({"algorithm": "rings"}, 'did you mean "ring"'),
         ({"algorithm": "pat"}, "pat does not do all_reduce; use library or one of"),
@@ -171,6 +173,13 @@ def test_shapes_of_algorithms_that_look_at_nodes() -> None:
 def test_what_makes_no_sense_is_refused(asked: dict[str, Any], message: str) -> None:
     with pytest.raises(ArteryError, match=message.replace("(", r"\(")):
         bench_collectives(**asked)
+
+
+def test_more_memory_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four ranks and a switch of 1 GiB each need twice that."""
+    monkeypatch.setattr("artery.answers.bench.free_memory", lambda: 8 * 2**30)
+    with pytest.raises(InputError, match=r"5 processes with 1\.00 GiB each.*below 819 MiB"):
+        bench_collectives(ranks=4, sizes="1K,1G", algorithm="nvls")
 
 
 def test_links_are_asked_in_the_same_way(told: list[tuple[Job, int]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from artery.meter import surroundings as module
-from artery.meter.surroundings import last_level_cache, surroundings
+from artery.meter.surroundings import free_memory, last_level_cache, surroundings
 
 
 def test_what_is_recorded_is_what_this_machine_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +29,14 @@ def test_what_is_unknown_is_null(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert found["governor"] is None
     assert found["threads"] is None
     assert found["last_level_cache_bytes"] is None
+
+
+def test_free_memory_is_what_linux_says_is_available() -> None:
+    told = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    total = int(told["MemTotal"].split()[0]) * 1024
+    free = free_memory()
+    assert free is not None
+    assert 0 < free < total
 
 
 def test_the_largest_cache_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from artery.core.schedule import Schedule
 from artery.errors import UsageError
 from artery.runner.executor import play as play_module
 from artery.runner.executor.play import Player
+from artery.runner.executor.transport import CARRIED
 from artery.runner.executor.values import drawn, fill, wrong
 from tests.collective.schedules.faults import doubled, dropped, misdirected
 from tests.runner.threads import ThreadTransport, together
@@ -173,6 +174,8 @@ def test_a_paced_run_has_no_switches() -> None:
 def test_types_that_a_transport_does_not_carry_are_refused() -> None:
     from artery.runner.executor import mpi_transport, torch_transport
 
+    assert tuple(torch_transport.TYPES) == CARRIED["torch"]
+    assert tuple(mpi_transport.TYPES) == CARRIED["mpi"]
     with pytest.raises(UsageError, match="MPI adds no bfloat16"):
         mpi_transport.type_of("bfloat16")
     with pytest.raises(UsageError, match="torch adds no fp8_e4m3"):

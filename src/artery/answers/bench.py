@@ -17,6 +17,7 @@ from artery.answers.bench_request import (
     ACROSS,
     Request,
     backend_named,
+    check_carried,
     check_counts,
     check_ranks,
     sizes_of,
@@ -36,6 +37,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 from artery.meter.clock import Times
+from artery.meter.surroundings import free_memory
 from artery.runner.launch import World
 
 
@@ -58,6 +60,7 @@ def bench_collectives(
     request = Request(collectives=collectives, **options)
     request.checked()
     kind = backend_named(request.backend)
+    check_carried(kind, request.dtype)
     require(kind)
     here = stands_among(kind)
     ranks = _ranks(request.ranks, here)
@@ -71,6 +74,8 @@ def bench_collectives(
     if system is not None:
         check_size(system, ranks)
     cases, left_out, switched = request.cases(ranks)
+    if here is None:
+        _check_memory(cases, ranks + switched)
     paced = request.on if request.paced else None
     job = Job(kind, request.timeout, cases, on=paced, overrides=tuple(request.overrides))
     report = reported(job, ranks + switched, here, heard)
@@ -87,6 +92,22 @@ def bench_collectives(
         left_out=left_out,
         warnings=tuple(_warnings(report, rows)),
     )
+
+
+def _check_memory(cases: Sequence[Case], processes: int) -> None:
+    """Raise :class:`artery.errors.InputError` if the processes need more than this machine has.
+
+    Each holds its buffer, and as much again of what arrives or of a library's own; a process that
+    takes the last memory would be killed, or others would.
+    """
+    free = free_memory()
+    largest = max(_bytes(case) for case in cases)
+    if free is not None and 2 * largest * processes > free:
+        fits = units.show_bytes(free / (2 * processes))
+        found = f"{processes} processes with {units.show_bytes(largest)} each"
+        rule = f"{units.show_bytes(free)} of memory are free, and each needs twice its buffer"
+        fix = f"end --sizes below {fits}"
+        raise InputError(Problem(field="sizes", found=found, rule=rule, fix=fix))
 
 
 def _prices(system: System, report: Report, cases: Sequence[Case]) -> dict[Collective, Table]:

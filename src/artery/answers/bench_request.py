@@ -15,6 +15,7 @@ from artery.answers.expect_result import DTYPES
 from artery.core.pricing import Collective
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 from artery.meter.collectives import whole_elements
+from artery.runner.executor.transport import CARRIED
 
 MOST_RANKS: Final = 256
 """Assumed: more processes than this on one machine are a slip of the pen."""
@@ -143,6 +144,15 @@ def backend_named(text: str) -> Backend:
     if text not in known:
         raise UnknownNameError("backend", str(text), known)
     return cast("Backend", text)
+
+
+def check_carried(backend: Backend, dtype: str) -> None:
+    """Raise ``UnknownNameError`` for a type that is none, ``UsageError`` for one not carried."""
+    element = type_named(dtype)
+    carrier = "mpi" if backend == "mpi" else "torch"
+    if element not in CARRIED[carrier]:
+        able = ", ".join(CARRIED[carrier])
+        raise UsageError(f"{backend} adds no {element}; use one of {able}")
 
 
 def sizes_of(text: str) -> tuple[int, ...]:

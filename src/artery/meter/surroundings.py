@@ -59,6 +59,15 @@ def last_level_cache() -> int | None:
     return max(sizes, default=None)
 
 
+def free_memory() -> int | None:
+    """Return the bytes that programs may still take without swapping, as Linux reckons them."""
+    text = _text(Path("/proc/meminfo")) or ""
+    for line in text.splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
 def _threads() -> int | None:
     """Return how many threads an operation may use, from OMP_NUM_THREADS."""
     text = os.environ.get("OMP_NUM_THREADS", "")

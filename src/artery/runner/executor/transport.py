@@ -11,6 +11,12 @@ import numpy as np
 Buffer = Any
 """A flat array of elements that slices share with: a torch tensor or a numpy array."""
 
+CARRIED: Final = {
+    "torch": ("int8", "uint8", "int32", "int64", "half", "float", "double", "bfloat16"),
+    "mpi": ("int8", "uint8", "int32", "uint32", "int64", "uint64", "float", "double"),
+}
+"""Types of elements that torch, and MPI, can add, by nccl-tests' names."""
+
 LONGEST: Final = 8192
 """Bytes of a text that processes tell each other (assumed)."""
 
