@@ -42,6 +42,17 @@ def test_an_empty_cluster_runs_every_job_at_once(tmp_path: Path) -> None:
         assert played.cost == pytest.approx(2.5 * 64 * 120 / 3600)
 
 
+def test_a_part_filled_node_is_no_node_more(tmp_path: Path) -> None:
+    """One chip runs one job after the other; of 12 chips only a whole node of 8 takes jobs."""
+    path = write(tmp_path, "submit,run,chips\n0,100,1\n0,100,1\n")
+    alone = schedule(path, "dgx-h100:1", policies=("fifo",)).played[0].outcome
+    assert (alone.chips, alone.queue.tolist()) == (1, [0, 100])
+    path = write(tmp_path, "submit,run,chips\n0,100,8\n0,100,8\n")
+    answer = schedule(path, "dgx-h100:12", policies=("fifo",))
+    assert answer.played[0].outcome.queue.tolist() == [0, 100]
+    assert any("left out" in warning for warning in answer.warnings)
+
+
 def test_a_full_cluster_by_hand(tmp_path: Path) -> None:
     """Two nodes. FIFO: the second waits for both, the third behind it; backfill lets it pass."""
     path = write(tmp_path, "submit,run,chips\n0,100,8\n1,50,16\n2,90,8\n")

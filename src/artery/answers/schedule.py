@@ -120,7 +120,7 @@ def schedule(
     """
     check_kinds(str, trace=trace, on=on)
     request = read_request(options)
-    system, reading = system_of(on, tuple(overrides)), read_trace(trace)
+    system, reading = _whole_nodes(system_of(on, tuple(overrides))), read_trace(trace)
     if request.spares >= system.nodes:
         rule = f"fewer than the {system.nodes} nodes"
         problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")
@@ -150,6 +150,17 @@ def schedule(
         spot=None,
         warnings=_warnings(stage, played),
     )
+
+
+def _whole_nodes(system: System) -> System:
+    """Return the system without its part-filled last node; a part of one node is a node."""
+    if system.chips <= system.chips_per_node:
+        return replace(system, chips_per_node=system.chips)
+    rest = system.chips % system.chips_per_node
+    if not rest:
+        return system
+    note = f"the last node, of {rest} chips, is left out: jobs above a node take whole ones"
+    return replace(system, chips=system.chips - rest, warnings=(*system.warnings, note))
 
 
 def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | None = None) -> Stage:

@@ -124,13 +124,12 @@ def _of_file(
     """The jobs of a file that say what they ran on and how long, and what else they tell."""
     usable = [row for row in reading.jobs if row.gpus and row.run_s and row.submit_s is not None]
     if not usable:
-        raise InputError(
-            Problem(
-                file=trace, found=f"{reading.format}, {len(reading.jobs)} jobs, none usable",
-                rule="needs jobs with a submission time, a run time and chips",
-                fix="a trace of jobs, or submit,run,chips as CSV",
-            )
-        )  # fmt: skip
+        fix = "a trace of jobs, or submit,run,chips as CSV"
+        if reading.format == "slurm-sacct":
+            fix = "sacct -P -o JobID,State,Submit,Start,End,Elapsed,Timelimit,User,AllocTRES"
+        found = f"{reading.format}, {len(reading.jobs)} jobs, none usable"
+        rule = "needs jobs with a submission time, a run time and chips"
+        raise InputError(Problem(file=trace, found=found, rule=rule, fix=fix))
     dropped = len(reading.jobs) - len(usable)
     if dropped:
         notes.append(

@@ -144,6 +144,8 @@ def command(
     from artery.report.files import write_whole
 
     if timeline_file is not None:
+        if answer.spot is not None:
+            raise UsageError("--timeline is for traces of jobs; leave it out for spot instances")
         from artery.report.schedule_files import timeline
 
         write_whole(timeline_file, timeline(answer, timeline_file))

@@ -166,7 +166,7 @@ def _about(answer: ScheduleAnswer, words: Words) -> str:
             losses=f"{answer.spot.losses:.2f}",
             interval=show_time(answer.spot.interval),
         )
-    return words["about"].format(
+    return words["about" if answer.load else "about_once"].format(
         jobs=f"{len(answer.jobs.jobs):,}",
         load=show_percent(answer.load),
         source=answer.jobs.source,

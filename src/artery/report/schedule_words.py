@@ -9,6 +9,7 @@ from artery.report.words import Language
 
 _EN = {
     "about": "{jobs} jobs, {load} of the chips' time asked for; {source}",
+    "about_once": "{jobs} jobs, submitted at one time; {source}",
     "policies": "policies",
     "mean_queue": "mean queue",
     "p90_queue": "p90 queue",
@@ -63,6 +64,7 @@ _EN = {
 
 _ZH = {
     "about": "{jobs} 个作业,占芯片时间的 {load};{source}",
+    "about_once": "{jobs} 个作业,同时提交;{source}",
     "policies": "策略",
     "mean_queue": "平均排队",
     "p90_queue": "p90 排队",
