@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artery.native import core
-from benchmarks import messages, network, sharing, space, start, steps
+from benchmarks import fleet, messages, network, sharing, space, start, steps
 
 
 def main() -> None:
@@ -32,6 +32,8 @@ def main() -> None:
         print(f"    as long as {cost.gathers / 1e6:,.0f} million entries of a random gather")
     if compiled:
         steps.main()
+    print("A fleet: 100,000 jobs on 12,500 nodes of 8, CPU seconds, better of two")
+    fleet.main()
     print("Start of a fresh process, against one that does nothing")
     for one in start.measure():
         print(f"  {one.ratio:5.1f} x  {one.seconds:.2f} s  {one.command}")
