@@ -207,7 +207,7 @@ def test_seeds_give_a_range(fabric: System) -> None:
 
 
 def test_the_form_says_where_it_is_less_exact(fabric: System, node: System) -> None:
-    """Trees that may meet on a link, and rings where latency and bandwidth bind alike."""
+    """Trees and rings that meet on a link, and rings where latency and bandwidth bind alike."""
     coupled = Scenario(engine="coupled")
     assert played(node, "ring", 256 * MIB, coupled).chosen.error == 0.03
     assert played(fabric, "tree", 256 * MIB, coupled).chosen.error == 0.12
@@ -216,7 +216,6 @@ def test_the_form_says_where_it_is_less_exact(fabric: System, node: System) -> N
     broken = replace(coupled, failed=0.05)
     steps = [played(fabric, "ring", size * MIB, broken).chosen.error for size in range(1, 33)]
     assert 0.25 in steps
-    assert 0.10 not in steps
 
 
 @pytest.mark.parametrize("engine", ["coupled", "messages"])

@@ -36,8 +36,9 @@ ERROR: Final = {"coupled": 0.03, "messages": 0.05, "fluid": 0.04}
 """Worst error of each engine in its suite against packets (coupled: against messages)."""
 
 BETWEEN: Final = 0.10
-"""The same of coupled pipes that share links and are bound by latency about as much as by
-bandwidth: rings of 8 to 16 MiB over 64 chips, up to 9 %."""
+"""The same of coupled pipes that share links between switches, or are bound by latency about as
+much as by bandwidth: rings of 1 to 64 MiB over 64 chips, up to 9 % too fast. What goes round one
+ring queues behind the others now here, now there, so that no link sends all the time."""
 
 BROKEN: Final = 0.25
 """The same where links have failed."""

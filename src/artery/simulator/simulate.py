@@ -130,7 +130,7 @@ def _coupled(
         finish=tuple(np.zeros(0) for _ in times),
         carried=steady.bytes if pipes.alike is None else pipes.alike.everywhere(steady.bytes),
         network=wires.network,
-        chosen=replace(chosen, error=_error(jobs, scenario, chosen, steady)),
+        chosen=replace(chosen, error=_error(scenario, chosen, wires, pipes, steady)),
         events=steady.flowed.played.events,
         unfinished=int(np.count_nonzero(steady.time < 0)),
         pairs=pipes.pairs,
@@ -141,12 +141,30 @@ def _coupled(
     )
 
 
-def _error(jobs: tuple[Placed, ...], scenario: Scenario, chosen: Chosen, steady: Steady) -> float:
+def _error(
+    scenario: Scenario, chosen: Chosen, wires: Wires, pipes: Coupled, steady: Steady
+) -> float:
     """Return how far off the coupled form may be where its suite found it worse than elsewhere."""
     if _between(steady):
         return BROKEN if scenario.failed or scenario.failed_switches else BETWEEN
-    trees = sum(pipe.kind == "tree" for job in jobs for pipe in job.schedule.pipes)
-    return max(TREES, chosen.error) if trees > 1 else chosen.error
+    trees = int(np.count_nonzero(pipes.pipelines.depth == 0))
+    found = max(TREES, chosen.error) if trees > 1 else chosen.error
+    return max(BETWEEN, found) if _meet(wires, pipes, steady) else found
+
+
+def _meet(wires: Wires, pipes: Coupled, steady: Steady) -> bool:
+    """Whether pipes share a link between switches that sends most of the time.
+
+    A link on which there is more than any one pipe brings there is shared.
+    """
+    cables = wires.network.between
+    link = np.concatenate([cables, cables + wires.network.cables])
+    if not len(link) or not len(steady.time):
+        return False
+    carried = steady.bytes[link]
+    busy = carried * (PICOSECONDS / wires.network.rate[link])
+    alone = int((pipes.pipelines.amount * steady.crossings).max())
+    return bool(((busy > steady.time.max() / 2) & (carried > 1.01 * alone)).any())
 
 
 def _between(steady: Steady) -> bool:
