@@ -3,8 +3,8 @@
 Seeds are the test fixtures; each input is one of them, damaged a few times
 (:mod:`checks.mutate`). Every recogniser is asked about it, and every format that claims it, as well
 as the seed's own, reads it. Allowed is a reading whose fields are finite JSON, or an
-``InputError``; anything else, or more than two seconds, is a failure. Inputs are numbered: the same
-``--seed`` and number give the same bytes, so that ``--first N --inputs 1`` plays one again.
+``InputError``; anything else, or more than two seconds, is a failure. Inputs are numbered: on the
+same fixtures ``--seed`` and number give the same bytes: ``--first N --inputs 1`` plays one again.
 """
 
 from __future__ import annotations

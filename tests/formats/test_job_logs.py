@@ -78,3 +78,11 @@ def test_what_tee_puts_before_a_rank_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "teed.log"
     file.write_text(tagged, "utf-8")
     assert read(str(file)).fields["root_cause"] == "out of memory"
+
+
+def test_a_quote_in_the_header_of_a_table_is_no_column(tmp_path: Path) -> None:
+    """Found by ``make fuzz``: the name is there by its letters, and by CSV's rules it is not."""
+    text = (FIXTURES / "jobtrace-openb/nodes.csv").read_text("utf-8")
+    file = tmp_path / "nodes.csv"
+    file.write_text(text.replace("cpu_milli", ' "cpu_milli', 1), "utf-8")
+    assert read(str(file)).fields["nodes"][0]["cpus"] == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from io import StringIO
 
@@ -37,7 +38,9 @@ def rows_of(text: Text, strange: list[int]) -> Iterator[tuple[int, dict[str, str
             elif len(cells) != len(names):
                 strange.append(reader.line_num)
             else:
-                yield reader.line_num, dict(zip(names, map(str.strip, cells), strict=True))
+                # A damaged header may name a column that the rows then lack: that is empty.
+                found = zip(names, map(str.strip, cells), strict=True)
+                yield reader.line_num, defaultdict(str, found)
     except csv.Error as error:
         raise InputError(
             Problem(
