@@ -112,3 +112,12 @@ def test_the_tables_of_a_system_file() -> None:
     values = system_values(TOPOLOGY, ["chip=h100-sxm", "node.power=1 kW"])
     assert values["chip"] == "h100-sxm"
     assert values["node"]["power"] == "1 kW"
+
+
+def test_names_of_a_network_are_masked() -> None:
+    file = str(FIXTURES / "iblinkinfo/blocks.txt")
+    (plain,), (masked,) = read(file).files, read(file, anonymise=True).files
+    assert "elm-2" in str(plain)
+    assert "rack7" in str(plain)
+    assert not any(name in str(masked) for name in ("elm-1", "elm-2", "rack7"))
+    assert any("host" in line for line in masked.warnings)

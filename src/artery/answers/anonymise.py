@@ -25,10 +25,12 @@ _AT: Final = re.compile(r"\b([\w.-]{1,60})@([\w.-]{1,60})")
 _HOST_KEYS: Final = ("host", "hosts", "node_name", "nodes", "node_list", "hostname", "hostnames")
 _USER_KEYS: Final = ("user", "users", "username", "user_id", "owner", "account", "accounts")
 _GUID_KEYS: Final = ("guid", "uuid", "serial")
+_SWITCH_KEYS: Final = ("switch", "switches")
 _NAMES: Final = {
     **dict.fromkeys(_HOST_KEYS, "host"),
     **dict.fromkeys(_USER_KEYS, "user"),
     **dict.fromkeys(_GUID_KEYS, "guid"),
+    **dict.fromkeys(_SWITCH_KEYS, "switch"),
 }
 _KEPT: Final = frozenset({"127.0.0.1", "0.0.0.0", "localhost", "", "none", "unknown"})  # noqa: S104
 """Say nothing about anybody."""

@@ -63,18 +63,31 @@ def read(
         rule = "there must be a file to read"
         raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
     found: list[FileRead] = []
+    mask = Mask()
     with Problems() as problems:
         for path in paths:
             try:
-                found.append(_file(path, read_one(path, format_name, progress)))
+                reading = read_one(path, format_name, progress)
+                found.append(_file(path, reading))
+                mask.learn(_devices(reading))
             except InputError as error:
                 problems.absorb(error.at(file=path))
     if not anonymise:
         return ReadAnswer(tuple(found))
-    mask = Mask()
     for one in found:
         mask.learn(one.fields)
     return ReadAnswer(tuple(_masked(one, mask) for one in found))
+
+
+def _devices(reading: Reading) -> dict[str, list[str]]:
+    """Return the names of hosts and switches in a cabling, but for words such as ``a``."""
+    devices = reading.cabling.devices if reading.cabling is not None else ()
+    named = (one for one in devices if len(one.name) > 2 or one.name[-1:].isdigit())
+    names = [(one.kind, one.name) for one in named]
+    return {
+        "hosts": [name for kind, name in names if kind == "host"],
+        "switches": [name for kind, name in names if kind == "switch"],
+    }
 
 
 def _file(path: str, reading: Reading) -> FileRead:
