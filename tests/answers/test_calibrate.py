@@ -71,10 +71,11 @@ def test_the_written_file_prices_as_fitted(tmp_path: Path) -> None:
 
 
 def test_a_calibrated_file_can_be_calibrated_again(tmp_path: Path) -> None:
-    found = calibrate(CLOUD, on="aws-p5")
+    wanted = ["calibration.network_fill", "node.bandwidth"]
+    found = calibrate(CLOUD, on="aws-p5", wanted=wanted)
     path = tmp_path / "mine.toml"
     path.write_text(calibrated_file(calibrated_values(found), found), encoding="utf-8")
-    again = calibrate(CLOUD, on=str(path))
+    again = calibrate(CLOUD, on=str(path), wanted=wanted)
     assert again.before == pytest.approx(found.after, rel=0.05)
     assert calibrated_values(again)["base"] == "aws-p5"
 
@@ -148,17 +149,18 @@ def test_what_cannot_be_fitted_is_said(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "mine.toml"
-    assert main(["calibrate", CLOUD, "--on", "aws-p5", "-o", str(out)]) == 0
+    one = ["calibrate", CLOUD, "--on", "aws-p5", "--fit", "calibration.network_fill"]
+    assert main([*one, "-o", str(out)]) == 0
     assert "80 % interval" in capsys.readouterr().out
-    assert main(["plan", "gpt2", "--on", f"{out}:16", "--json"]) == 0
+    assert main(["expect", "all_reduce", "--on", f"{out}:16", "--sizes", "1G", "--json"]) == 0
     capsys.readouterr()
-    assert main(["calibrate", CLOUD, "--on", "aws-p5", "--lang", "zh", "--smallest", "4M"]) == 0
+    assert main([*one, "--lang", "zh", "--smallest", "4M"]) == 0
     assert "已改变" in capsys.readouterr().out
-    assert main(["calibrate", CLOUD, "--on", "aws-p5", "-o", "-"]) == 0
+    assert main([*one, "-o", "-"]) == 0
     assert capsys.readouterr().out.startswith("# From artery calibrate")
-    assert main(["calibrate", CLOUD, "--on", "aws-p5", "-o", "-", "--json"]) == 2
+    assert main([*one, "-o", "-", "--json"]) == 2
     capsys.readouterr()
-    assert main(["calibrate", CLOUD, "--on", "aws-p5", "--json"]) == 0
+    assert main([*one, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["check"]["points"] == 7
 
 
@@ -213,9 +215,10 @@ def test_a_fitted_clock_prices_the_run_as_it_was_measured(tmp_path: Path) -> Non
 
 def test_logs_of_collectives_and_of_training_are_fitted_together(tmp_path: Path) -> None:
     run, log = trained(tmp_path, 4.0)
-    found = calibrate(CLOUD, log, on="aws-p5", plan_from=run)
+    wanted = ["node.bandwidth", "calibration.network_fill", "calibration.compute"]
+    found = calibrate(CLOUD, log, on="aws-p5", plan_from=run, wanted=wanted)
     paths = {one.knob.path for one in found.changed}
-    assert {"calibration.compute", "calibration.network_fill"} <= paths
+    assert paths == set(wanted)
     assert found.rows[-1].collective == "step"
 
 

@@ -44,7 +44,7 @@ HUBER: Final = 1.345
 FEW: Final = 4
 """Assumed: fewer points do not tell how much they scatter; what is known of it holds."""
 
-_ROUNDS, _TRIES, _SMALL = 40, 12, 1e-6
+_ROUNDS, _TRIES, _SMALL = 40, 12, 1e-3
 _NOISES: Final = 4
 
 
@@ -135,8 +135,9 @@ def _settled(predict: Predict, logs: Floats, spreads: Floats, least: float) -> _
     It begins as if there were hardly any: most points then decide, and the others stand out.
     """
     noise = 4 * least
+    at = np.zeros(len(spreads))
     for _ in range(_NOISES):
-        at, slopes, residual = _least(predict, logs, spreads, noise)
+        at, slopes, residual = _least(predict, logs, spreads, noise, at)
         before = noise
         noise = max(_deviation(residual, _used(slopes, spreads, noise)), least)
         if abs(noise / before - 1) < 0.01:
@@ -204,10 +205,12 @@ def _linear(predict: Predict, logs: Floats, at: Floats) -> tuple[Floats, Floats]
 
 
 def _least(
-    predict: Predict, logs: Floats, spreads: Floats, noise: float
+    predict: Predict, logs: Floats, spreads: Floats, noise: float, at: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the most likely logarithms at that noise, with slopes and residuals there."""
-    at = np.zeros(len(spreads))
+    """Return the most likely logarithms at that noise, with slopes and residuals there.
+
+    The search begins ``at``.
+    """
     slopes, residual = _linear(predict, logs, at)
     damping = 1e-3
     for _ in range(_ROUNDS):
@@ -227,7 +230,7 @@ def _least(
             break
         at = at + step
         slopes, residual = _linear(predict, logs, at)
-        if float(np.abs(step).max()) < _SMALL * 100:
+        if float(np.abs(step).max()) < _SMALL:
             break
     return at, slopes, residual
 
