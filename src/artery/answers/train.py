@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -15,7 +15,7 @@ from typing import Any, Final
 from artery.answers.train_compare import TrainComparison, compare_training
 from artery.answers.train_request import Request, request
 from artery.cloud.machine.policy import Policy
-from artery.errors import RunError
+from artery.errors import InputError, Problem, RunError
 from artery.runner import phases
 from artery.runner.measured import Run
 from artery.runner.settings import Settings
@@ -179,16 +179,38 @@ def _compared(asked: Request, note: Note) -> TrainComparison:
         powersgd_rank=settings.powersgd_rank,
         accumulate=settings.accumulate,
     )
-    return compare_training(run, asked.ranks, progress=note)
+    compared = compare_training(run, asked.ranks, progress=note)
+    other = [
+        text
+        for text, holds in (
+            ("--sync leaves out most exchanges", settings.sync not in {"every", 1}),
+            ("--consistent sums in a fixed order, which takes longer", bool(settings.consistent)),
+        )
+        if holds
+    ]
+    said = tuple(f"predicted and measured with an exchange per step; {text}" for text in other)
+    return replace(compared, warnings=(*compared.warnings, *said))
 
 
-def joined(address: str, places: int) -> int:
-    """Join a run at ``HOST:PORT`` as one more host, until it ends; return the exit code."""
+def joined(address: str, places: int) -> None:
+    """Join a run at ``HOST:PORT`` as one more host, until it ends.
+
+    Raises ``InputError`` if there is none, or if it does not know the token.
+    """
     from artery.answers.train_request import endpoint
     from artery.runner.supervisor import agent
 
     host, port = endpoint(address)
-    return agent.main([host, str(port), str(places)])
+    rule, fix = "a run started with --listen must be there", "copy the command that it printed"
+    try:
+        code = agent.main([host, str(port), str(places)])
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise InputError(Problem(field="--join", found=found, rule=rule, fix=fix)) from error
+    if code:
+        found = "the run did not take this host"
+        rule = "ARTERY_TOKEN must hold the run's token"
+        raise InputError(Problem(field="--join", found=found, rule=rule, fix=fix))
 
 
 def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
