@@ -59,7 +59,8 @@ def nodes_of(network: Network, cards: int, rate: float) -> Nodes:
         many = cards if cards in counts else usual
         kept = {host: _seated(row, many) for host, row in inside.items() if 2 * len(row) >= many}
     notes = (*_apart(network, found, island), *_left_out(network, inside, kept, many))
-    more = () if many == cards else (f"hosts have {many} network cards in the file, not {cards}",)
+    said = f"{many} network card{'' if many == 1 else 's'}"
+    more = () if many == cards else (f"hosts have {said} in the file, not {cards}",)
     return Nodes(kept, many, frozenset(island), plain, (*notes, *more))
 
 

@@ -23,6 +23,7 @@ from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Ignored, Progress, Reading
 from artery.formats.text import Text, open_bytes, read_text, short
+from artery.units import show_time
 
 _PIECE: Final = 4 * 2**20
 _COMMUNICATES: Final = re.compile(r"nccl|rccl", re.IGNORECASE)
@@ -305,7 +306,7 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     times = fields if fields["kernels"] else fields["processor"]
     if not times:
         return
-    ms: Callable[[str], str] = lambda key: f"{times[key] * 1e3:.4g} ms"  # noqa: E731
+    ms: Callable[[str], str] = lambda key: show_time(times[key])  # noqa: E731
     idle = 100 * (times["idle_fraction"] or 0)
     yield f"span {ms('span_s')}: busy {ms('busy_s')}, idle {idle:.1f} %"
     yield (f"compute {ms('compute_s')}, communication {ms('communication_s')}, of which exposed "
