@@ -12,7 +12,7 @@ from artery.answers.simulate_result import SimulateAnswer
 from artery.errors import InputError, UnknownNameError
 
 MIB = 2**20
-SIZE, SENDERS = 128 * MIB, 8
+SIZE, SENDERS = 32 * MIB, 8
 SYSTEM = "hgx-h100-roce:64"
 """Sixteen chips under each of four top-of-rack switches."""
 TARGET, VICTIM = 40, 57
@@ -32,7 +32,7 @@ def matrix(place: Path) -> str:
 
 def played(place: Path, **options: object) -> SimulateAnswer:
     """Play it, targets keeping to one way: the incast meets on its server's uplink."""
-    return simulate("alltoall", SYSTEM, matrix=matrix(place), links=3, routing="static", **options)
+    return simulate("alltoall", SYSTEM, matrix=matrix(place), links=0, routing="static", **options)
 
 
 def victim(answer: SimulateAnswer) -> float:
