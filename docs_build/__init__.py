@@ -17,6 +17,8 @@ PAGES: Final[dict[str, str]] = {
     "README.zh.md": "docs_build.readme:chinese",
     "docs/goodput.md": "docs_build.goodput:english",
     "docs/goodput.zh.md": "docs_build.goodput:chinese",
+    "docs/schedule.md": "docs_build.schedule:english",
+    "docs/schedule.zh.md": "docs_build.schedule:chinese",
     "docs/speed.md": "docs_build.speed:english",
     "docs/speed.zh.md": "docs_build.speed:chinese",
     "docs/network.md": "docs_build.network:english",
