@@ -21,8 +21,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-SMALLEST: Final = 0.3
-LARGEST: Final = 1.5
+SMALLEST: Final = 0.1
+LARGEST: Final = 0.7
 """Seconds between two kills: between these, at random."""
 
 AGENTS: Final = 0.06
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=0, help="default: enough for all kills")
     asked = parser.parse_args(arguments)
-    steps = asked.steps or 60 * asked.kills
+    steps = asked.steps or 150 * asked.kills
     with tempfile.TemporaryDirectory() as folder:
         calm = _ended(_started(Path(folder) / "calm", steps))
         wild = _started(Path(folder) / "wild", steps)
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         found = _ended(wild)
     same = found["final_digest"] == calm["final_digest"] and found["final_digest"] is not None
     _report(calm, found, killed, same=same)
-    return 0 if same and sum(killed.values()) == asked.kills else 1
+    return 0 if same and found["restarts"] and sum(killed.values()) == asked.kills else 1
 
 
 def _started(folder: Path, steps: int) -> subprocess.Popen[str]:
@@ -70,7 +70,8 @@ def _killing(
 ) -> Counter[str]:
     """Kill processes of ``run`` at random until there were ``kills``, or the run has ended."""
     done: Counter[str] = Counter()
-    while not (folder / "phases.jsonl").exists() and run.poll() is None:
+    log = folder / "phases.jsonl"
+    while run.poll() is None and not (log.exists() and '"first_step"' in log.read_text("utf-8")):
         time.sleep(0.1)
     while sum(done.values()) < kills and run.poll() is None:
         time.sleep(chance.uniform(SMALLEST, LARGEST))

@@ -58,7 +58,8 @@ def test_statistics_of_batch_norms_are_the_mean_over_logical_workers() -> None:
     assert isinstance(norm, nn.BatchNorm1d)
 
     def loss(worker: int) -> torch.Tensor:
-        return model(inputs[4 * worker : 4 * worker + 4]).square().mean()
+        found: torch.Tensor = model(inputs[4 * worker : 4 * worker + 4])
+        return found.square().mean()
 
     logical_gradients(model, range(2), [0.5, 0.5], loss, rank=0, ranks=1)
     # Each begins at 0 and goes half the way to the mean of its own four samples.

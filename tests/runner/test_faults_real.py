@@ -56,7 +56,7 @@ HOSTS = [
     ("partition:agent=1,step=33",),
     ("term:agent=1,step=33",),
 ]
-"""With two ranks on two hosts."""
+"""With two ranks on two hosts; a third stands by for one that is told to go."""
 
 
 def two_intervals(faults: tuple[str, ...]) -> bool:
@@ -82,9 +82,10 @@ def test_a_run_survives_on_one_host(
 def test_a_run_survives_the_loss_of_a_host(
     faults: tuple[str, ...], tmp_path: Path, undisturbed: Callable[..., str]
 ) -> None:
-    ran = run(tmp_path, 2, *faults, fleet=fleet(agents=2, places=1), policy=policy(2, spares=0))
+    hosts = fleet(agents=3 if faults[0].startswith("term") else 2, places=1)
+    ran = run(tmp_path, 2, *faults, fleet=hosts, policy=policy(2, spares=0))
     assert ran.faults == len(faults)
-    assert ran.result.outcome == "finished"
+    assert ran.result.outcome == "finished", ran.result.reason
     assert ran.result.digest == undisturbed()
     assert all(each.lost_steps <= TINY.save_every for each in ran.result.recoveries)
     assert ran.account.unexplained_share <= 0.01

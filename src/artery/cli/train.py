@@ -190,7 +190,8 @@ def command(
     from artery.answers import train as answers
 
     if join is not None:
-        raise click.exceptions.Exit(answers.joined(join, options["ranks"]))
+        answers.joined(join, options["ranks"])
+        return
     if model is None:
         raise UsageError("MODEL is missing: resnet18, resnet50, transformer or module:function")
     asked = _asked(options)

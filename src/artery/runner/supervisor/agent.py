@@ -31,6 +31,9 @@ from artery.runner.supervisor.lifeline import die_with_parent, new_memory
 from artery.runner.worker.link import UNMET
 from artery.runner.worker.progress import read_mark
 
+REFUSED: Final = 3
+"""The exit code of an agent that the supervisor did not take."""
+
 BEAT: Final = 0.1
 """Seconds between two looks at the workers (assumed)."""
 
@@ -372,7 +375,7 @@ def main(words: list[str]) -> int:
         memory=str(agent.memory),
     )
     agent.serve()
-    return 0
+    return 0 if agent.name else REFUSED
 
 
 if __name__ == "__main__":

@@ -167,7 +167,8 @@ class Attempt:
                 if step == self.given.step:
                     return data
         self.folder.sweep()
-        for step in self.folder.newest(most=None if self.given.memory else self.given.step):
+        # Not only up to the step that was named: news of a save may be on its way.
+        for step in self.folder.newest(most=self.settings.steps):
             try:
                 return self.folder.read(step)[0]
             except Torn as torn:

@@ -62,7 +62,7 @@ def train_alone(
         rank=mine.rank,
         ranks=mine.size,
         store=None,
-        step=settings.steps,  # the newest there is
+        step=0,
         source=0,
         memory=False,
         leader=False,
