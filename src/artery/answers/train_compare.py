@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TOLERANCE: Final = 0.15
 """Assumed half-width of the 80 % interval of a predicted time: the goal of one calibration."""
 
+_THREAD: Final = "computing, processor time"
+"""The condition of a measurement that others on the machine hardly change."""
+
 Progress = Callable[[str], None]
 
 
@@ -127,8 +130,14 @@ def measure_training(
         for name, seconds in one["runs"][0]["trace"].items()
         if name != "steps"
     }
-    conditions = {"ranks": str(ranks), "load": f"{found[0]['load']:.2f}",
-                  "cores": str(machine.cores()), **traces}  # fmt: skip
+    thread = machine.slowest(runs, "thread")
+    conditions = {
+        _THREAD: f"{thread * 1e3:.4g} ms",
+        "ranks": str(ranks),
+        "load": f"{found[0]['load']:.2f}",
+        "cores": str(machine.cores()),
+        **traces,
+    }
     return Measurement(root, "measured here", conditions), float(runs[0]["bytes_sent"])
 
 
@@ -173,17 +182,18 @@ def compare_training(
         Scaling(ranks, whole, ranks * samples / whole, alone / whole),
         sent,
         loads,
-        (*predicted.warnings, *_cautions(machine, loads, ranks)),
+        (*predicted.warnings, *_cautions(machine, loads, measured)),
     )
 
 
-def _cautions(machine: Machine, loads: tuple[float, float], ranks: int) -> list[str]:
+def _cautions(machine: Machine, loads: tuple[float, float], measured: Measurement) -> list[str]:
     found = []
     if not machine.wires:
         found.append("all-reduces were not timed: more than one process cannot be predicted")
-    if max(loads) > ranks + machine.cores / 2:
+    if max(loads) > int(measured.conditions["ranks"]) + machine.cores / 2:
         load = f"load average {max(loads):.1f} on {machine.cores} cores"
-        found.append(f"others computed as well: {load}")
+        own = f"computing took {measured.conditions[_THREAD]} of processor time"
+        found.append(f"others computed as well ({load}), so times are too long; {own}")
     return found
 
 
