@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -37,3 +39,15 @@ def test_a_configuration_whose_model_is_not_known(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match="mine S is not in the catalog"):
         workload(str(file))
+
+
+def test_a_script_in_a_pipe_is_told_to_be_saved(tmp_path: Path) -> None:
+    """Its model would be read a second time, from a pipe that is empty by then."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = (FIXTURES / "megatron-args/launch.sh").read_text("utf-8")
+    writer = Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    with pytest.raises(InputError, match="save it to a file first"):
+        read_plan(str(pipe))
+    writer.join()

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final, TextIO
 
 from artery.core.plan import Plan
@@ -95,6 +96,9 @@ def _run(path: str) -> SavedPlan | None:
     if SCHEMA in head.content or not {one.name for one in recognise(head)} & RUN_FORMATS:
         return None
     found = read(path)
+    if found.workload is not None and place_of(path) != Path(path):
+        rule = "the model in it is read once more, which a pipe does not give"
+        raise _problem(path, None, "a script in a pipe", rule, "save it to a file first")
     given = {
         _RENAMED.get(name, name): tuple(value) if isinstance(value, list) else value
         for name, value in found.given.items()
