@@ -97,3 +97,21 @@ def test_training_follows_where_there_is_something_to_train_with(
     assert module._trained() == {"steps": 3}
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     assert module._trained() is None
+
+
+def test_the_page_comes_before_the_training(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from artery.answers import demo as module
+    from artery.cli import main
+
+    seen: list[str] = []
+
+    def trained(note: object) -> dict[str, str]:
+        seen.append(capsys.readouterr().out)
+        return {"error": "no processes here"}
+
+    monkeypatch.setattr(module, "_trained", trained)
+    assert main(["demo", "--lang", "en"]) == 0
+    assert "proved" in seen[0]
+    assert "no processes here" in capsys.readouterr().out

@@ -48,8 +48,13 @@ def demo(*, train: bool = True, note: Callable[[str], None] = lambda _: None) ->
     with ExitStack() as stack:
         paths = [str(stack.enter_context(as_file(folder.joinpath(name)))) for name in FILES]
         found = diagnose(*paths, model=MODEL, degrees=DEGREES)
-    return DemoAnswer(_named(found, dict(zip(paths, FILES, strict=True))), texts,
-                      _trained(note) if train else None)  # fmt: skip
+    answer = DemoAnswer(_named(found, dict(zip(paths, FILES, strict=True))), texts, None)
+    return with_training(answer, note) if train else answer
+
+
+def with_training(answer: DemoAnswer, note: Callable[[str], None] = lambda _: None) -> DemoAnswer:
+    """Return the story with what a short real run here showed, where torch is there."""
+    return replace(answer, trained=_trained(note))
 
 
 def _trained(note: Callable[[str], None] = lambda _: None) -> Mapping[str, Any] | None:

@@ -27,16 +27,24 @@ def command(*, folder: str | None, train: bool, as_json: bool, lang: Language, o
     The files are an nccl-tests log, a topology and a fabric of 128 GPUs. They were written from
     physics by hand, not by the simulator that proves the cause. No GPU, no network, no torch.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.demo import demo, write_files
-    from artery.report.demo import demo_drawing, demo_payload
+    from artery.answers.demo import demo, with_training, write_files
+    from artery.report.demo import demo_drawing, demo_payload, trained_drawing
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver
 
-    answer = demo(train=train, note=lambda text: click.echo(text, err=True))
+    def note(text: str) -> None:
+        click.echo(text, err=True)
+
+    at_once = out == "-" and not as_json
+    answer = demo(train=train and not at_once, note=note)
     if folder is not None:
         write_files(answer, folder, write_whole)
     if as_json:
         write_whole(out, document("demo", demo_payload(answer)))
-    else:
-        deliver(demo_drawing(answer, lang), out)
+        return
+    deliver(demo_drawing(answer, lang), out)
+    if train and at_once:
+        trained = with_training(answer, note).trained
+        if trained is not None:
+            deliver(trained_drawing(trained, lang), "-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -37,6 +38,12 @@ def demo_payload(answer: DemoAnswer) -> Mapping[str, object]:
     return {"diagnosis": diagnose_payload(answer.diagnosis), "trained": answer.trained}
 
 
+def trained_drawing(trained: Mapping[str, Any], language: Language) -> RenderableType:
+    """Return what a short real run on this machine showed."""
+    lines = [Text(line) for line in trained_lines(trained, language)]
+    return labelled(trained_title(language), lines)
+
+
 def demo_drawing(answer: DemoAnswer, language: Language) -> RenderableType:
     """Return the story, the diagnosis of the three files, and what to type next."""
     word = _WORDS[language]
@@ -50,8 +57,7 @@ def demo_drawing(answer: DemoAnswer, language: Language) -> RenderableType:
         commands(word["repair"], [word["repair_line"], "artery fabric check ibnetdiscover.txt"]),
     ]
     if answer.trained is not None:
-        lines = [Text(line) for line in trained_lines(answer.trained, language)]
-        parts.append(labelled(trained_title(language), lines))
+        parts.append(trained_drawing(answer.trained, language))
     parts.append(
         commands(word["next"], ["artery demo --files .", "artery diagnose LOG TOPO FABRIC"])
     )
