@@ -10,7 +10,7 @@ from artery.answers.stops import STOPS, Figures
 @pytest.fixture(scope="module")
 def stops() -> dict[str, Figures]:
     quick = ("one-chip", "does-it-fit", "memory", "links", "wiring", "infiniband", "gpt3",
-             "failures", "recovery", "energy", "inside", "minutes")  # fmt: skip
+             "failures", "recovery", "energy", "inside", "minutes", "pool")  # fmt: skip
     return {name: STOPS[name]() for name in quick}
 
 
@@ -112,3 +112,11 @@ def test_restarts_of_hours_lose_about_their_share(stops: dict[str, Figures]) -> 
     found = stops["minutes"]
     assert found["hours"] < 3.093 / (3.093 + 2)
     assert found["hours"] < found["ten"] < found["one"] < 1.0
+
+
+def test_a_pool_does_little_more_and_waits_far_less(stops: dict[str, Figures]) -> None:
+    """Ten chips are two nodes of eight; no share is above the whole."""
+    found = stops["pool"]
+    assert (found["chips"], found["apart"]) == (10_016, 16)
+    assert 0.0 < found["fifo"] < found["elastic"] <= 1.0
+    assert found["waits_elastic"] < found["waits"] / 2

@@ -16,7 +16,7 @@ from artery.answers.plan import plan
 from artery.answers.pseudo_code import average, pseudo_code
 from artery.answers.result import PlanAnswer
 from artery.answers.scale import ScaleAnswer, amdahl_speedup, scale
-from artery.answers.stops_more import inside, minutes
+from artery.answers.stops_more import inside, minutes, pool
 from artery.catalog.chips import chip
 from artery.catalog.links import link
 from artery.catalog.models import model
@@ -364,6 +364,7 @@ STOPS: Final[Mapping[str, Callable[[], Figures]]] = {
     "failures": failures,
     "recovery": recovery,
     "minutes": minutes,
+    "pool": pool,
     "energy": energy,
     "ten-trillion": ten_trillion,
 }

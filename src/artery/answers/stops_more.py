@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from artery.answers.goodput import goodput
+from artery.answers.schedule import schedule
 from artery.answers.simulate import simulate
 
 Figures = Mapping[str, float]
@@ -34,4 +35,24 @@ def minutes() -> Figures:
         **shares,
         "more": shares["ten"] / shares["hours"] - 1.0,
         "last": shares["one"] / shares["ten"] - 1.0,
+    }
+
+
+def pool() -> Figures:
+    """Ten thousand chips for training and ten that serve: one pool, and two, and +30 %."""
+    answer = schedule(
+        "synthetic:llm,jobs=800,days=8,load=1",
+        "dgx-h100:10016",
+        policies=("fifo", "elastic-backfill"),
+        serve="chips=10,peak=10",
+    )
+    fifo, elastic = (played.outcome for played in answer.played)
+    return {
+        "chips": elastic.chips,
+        "fifo": fifo.arriving,
+        "elastic": elastic.arriving,
+        "more": elastic.arriving / fifo.arriving - 1.0,
+        "waits": fifo.mean_queue,
+        "waits_elastic": elastic.mean_queue,
+        "apart": answer.pools.reserved if answer.pools is not None else 0,
     }
