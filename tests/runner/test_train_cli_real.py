@@ -158,29 +158,44 @@ def test_ranks_of_slurm_save_and_leave_on_a_signal(tmp_path: Path, free_port: in
     assert steps
 
 
+def heard(run: subprocess.Popen[str], words: str) -> str:
+    """Return the next line on stderr that says ``words``; others may come between."""
+    assert run.stderr is not None
+    for line in run.stderr:
+        if words in line:
+            return line
+    raise AssertionError(f'the run has ended and never said "{words}"')
+
+
 def test_another_host_joins_with_the_command_that_the_run_prints(tmp_path: Path) -> None:
     run = started(
         "--steps", "1000000", "--ranks", "2", "--min-ranks", "1", "--max-ranks", "3",
         "--consistent", "3", "--listen", "127.0.0.1:0", "--dir", str(tmp_path),
     )  # fmt: skip
-    assert run.stderr is not None
-    told = run.stderr.readline()
-    token, address = told.split("ARTERY_TOKEN=")[1].split()[0], told.split()[-1]
-    join = [sys.executable, "-m", "artery", "train", "--join", address, "--ranks", "1"]
-    refused = subprocess.run(
-        join, capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, "ARTERY_TOKEN": "wrong"},
-    )  # fmt: skip
-    assert refused.returncode == 3
-    assert "did not take this host" in refused.stderr
-    with subprocess.Popen(join, env={**os.environ, "ARTERY_TOKEN": token}) as other:
-        assert "3 ranks go on" in run.stderr.readline()
+    other: subprocess.Popen[bytes] | None = None
+    try:
+        told = heard(run, "ARTERY_TOKEN=")
+        token, address = told.split("ARTERY_TOKEN=")[1].split()[0], told.split()[-1]
+        join = [sys.executable, "-m", "artery", "train", "--join", address, "--ranks", "1"]
+        refused = subprocess.run(
+            join, capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "ARTERY_TOKEN": "wrong"},
+        )  # fmt: skip
+        assert refused.returncode == 3
+        assert "did not take this host" in refused.stderr
+        other = subprocess.Popen(join, env={**os.environ, "ARTERY_TOKEN": token})
+        heard(run, "3 ranks go on")
         other.send_signal(signal.SIGTERM)
-        assert "was told to go" in run.stderr.readline()
-        assert "2 ranks go on" in run.stderr.readline()
+        heard(run, "host h1 was told to go")
+        heard(run, "2 ranks go on")
         assert other.wait(30) == 0
-    run.send_signal(signal.SIGTERM)
-    assert ended(run)[0] == 75
+        run.send_signal(signal.SIGTERM)
+        assert ended(run)[0] == 75
+    finally:
+        for child in (run, other):
+            if child is not None:
+                child.kill()
+                child.wait()
 
 
 def test_nobody_is_joined_where_nobody_listens(free_port: int) -> None:

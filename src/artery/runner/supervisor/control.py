@@ -39,8 +39,9 @@ LOOK: Final = 0.1
 LATELY: Final = 1.0
 """Seconds after which a silent host's members are not judged any more (assumed)."""
 
-UNBORN: Final = 3
-"""Agents in a row that may end before they joined, until the run is given up (assumed)."""
+UNBORN: Final = 3, 30
+"""Agents in a row that may end before they joined, by themselves and by a signal, until the run is
+given up (assumed): who ends by itself has an error that comes again, who is killed may not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class Supervisor:
         self._record: TextIO = (run / "recovery.jsonl").open("w", encoding="utf-8")
         self._attempt = Attempt()
         self._end: actions.End | None = None
-        self._unborn = 0
+        self._unborn = [0, 0]
         self._leaving: set[str] = set()
         self._warnings: list[str] = []
         self._slow: dict[int, float] = {}
@@ -167,8 +168,8 @@ class Supervisor:
         for host in list(self.hosts.by_name.values()):
             if host.joined and time.monotonic() - host.heard > self._fleet.beat:
                 self._host_gone(host, f"silent for {self._fleet.beat:g} s")
-        for _ in self.hosts.lost_before_joining():
-            self._unborn += 1
+        for code in self.hosts.lost_before_joining():
+            self._unborn[code < 0] += 1
             self._another_agent()
         if self.machine.phase in {"running", "pausing"}:
             for event, words in self._attempt.verdicts(self._now(), heard=self._all_heard()):
@@ -221,7 +222,7 @@ class Supervisor:
             step = self._attempt.furthest(host)
             self._feed(events.HostLost(self._now(), host.name, reason, step))
         else:
-            self._unborn += 1
+            self._unborn[self.hosts.ended_with(host) < 0] += 1
         self.hosts.expel(host.name)
         if host.pid and host.name not in self._leaving and self._fleet.replace_agents:
             self._another_agent()
@@ -231,13 +232,13 @@ class Supervisor:
             self._selector.unregister(host.channel)
 
     def _another_agent(self) -> None:
-        if self._unborn >= UNBORN:
+        if any(count >= most for count, most in zip(self._unborn, UNBORN, strict=True)):
             self._end = actions.End("failed", "agents end before they have joined (see above)")
         elif self._end is None:
             self.hosts.start(self._fleet.places)
 
     def _host_joined(self, host: Host, _: dict[str, Any]) -> None:
-        host.joined, self._unborn = True, 0
+        host.joined, self._unborn = True, [0, 0]
         self._feed(events.HostJoined(self._now(), host.name, host.places))
 
     def _host_started(self, host: Host, said: dict[str, Any]) -> None:

@@ -123,6 +123,14 @@ class Hosts:
             self._reap(host.pid)
             self._forget_memory(host.memory)
 
+    def ended_with(self, host: Host) -> int:
+        """Return the exit code of a host's agent, minus the signal if one ended it, else 0."""
+        child = self._children.get(host.pid)
+        if child is not None:
+            with suppress(subprocess.TimeoutExpired):
+                return child.wait(1.0)
+        return 0
+
     def lost_before_joining(self) -> list[int]:
         """Return and forget agents of this machine that ended without a word; their exit codes."""
         known = {host.pid for host in self.by_name.values()}
