@@ -219,3 +219,14 @@ def test_on_the_command_line(given: list[str], capsys: pytest.CaptureFixture[str
     assert main(["simulate", "all_reduce", "--on", file]) == 3
     assert "--node dgx-h100" in capsys.readouterr().err
     assert main(["fabric", "check", file]) == 0
+
+
+def test_two_switches_with_a_host_each_and_many_cables_between(tmp_path: Path) -> None:
+    """Few hosts for so many cables, as on a spine, but there is nothing below them."""
+    wires = [Wire(f"node00{n}", 1, f"leaf00{n}", 1, "mlx5_0") for n in (1, 2)]
+    wires += [Wire("leaf001", 10 + n, "leaf002", 10 + n) for n in range(20)]
+    found = system_of(written(tmp_path, made_plan(wires)), ("node=pcie-a100",))
+    assert found.nodes == 2
+    assert (
+        simulate("all_reduce", f"{tmp_path}/cables.csv", overrides=("node=pcie-a100",)).network > 0
+    )

@@ -56,7 +56,8 @@ class Network:
         """The tier of every switch: 1 for a leaf, 2 for a spine, and so on; ``NO_TIER``."""
         switches = [one.identity for one in self.cabling.devices if one.kind == "switch"]
         hosts = {one: self._hosts(one) for one in switches}
-        leaves = [one for one in switches if hosts[one] and not self._strays(one, hosts)]
+        with_hosts = [one for one in switches if hosts[one]]
+        leaves = [one for one in with_hosts if not self._strays(one, hosts)] or with_hosts
         found = dict.fromkeys(leaves, 1)
         queue = deque(leaves)
         while queue:
