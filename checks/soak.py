@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=0, help="default: enough for all kills")
     asked = parser.parse_args(arguments)
-    steps = asked.steps or 150 * asked.kills
+    steps = asked.steps or 80 * asked.kills
     with tempfile.TemporaryDirectory() as folder:
         calm = _ended(_started(Path(folder) / "calm", steps))
         wild = _started(Path(folder) / "wild", steps)
