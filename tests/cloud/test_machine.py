@@ -111,7 +111,7 @@ def test_the_store_is_started_elsewhere_and_a_running_job_goes_on() -> None:
 def test_a_slow_rank_makes_way_for_a_spare_if_asked_to() -> None:
     asked = Policy(min_ranks=2, max_ranks=2, spares=1, replace_slow=True)
     run = finished(Run(asked).play(1, ((6.0, "slow", 0),)))
-    assert actions.Kill("h0.0", "slow") in run.wanted
+    assert actions.Kill("h0.0", "it makes way") in run.wanted
     assert run.machine.counts.lost_steps == 0
     assert finished(Run(FIXED).play(1, ((6.0, "slow", 0),))).worlds == [2]
 
@@ -205,3 +205,11 @@ def test_a_job_of_12500_nodes_forms_and_replaces_one() -> None:
     assert isinstance(begin, actions.Begin)
     assert begin.members[7] == f"n{nodes}.0"
     assert begin.members[6:9:2] == ("n6.0", "n8.0")
+
+
+def test_the_first_attempt_waits_for_those_who_are_expected() -> None:
+    late = ((4.0, "join", 2),)
+    assert Run(ELASTIC).play(1, late).worlds[0] == 2
+    expecting = Policy(min_ranks=2, max_ranks=6, first=4, start=20.0)
+    assert Run(expecting).play(1, late).worlds[0] == 4
+    assert finished(Run(expecting).play(1)).worlds == [2]

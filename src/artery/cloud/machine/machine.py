@@ -286,6 +286,10 @@ class Machine:
         if usable < policy.min_ranks:
             self._enough, self.deadline = inf, self._since + policy.start
             return
+        wanted = min(policy.first, policy.max_ranks) if not self.counts.attempts else 0
+        if usable < wanted and at < self._since + policy.start:
+            self.deadline = self._since + policy.start
+            return
         self._enough = min(self._enough, at)
         more_may_come = usable < policy.max_ranks and self._roster.starting
         if more_may_come and at < self._enough + policy.settle:

@@ -9,17 +9,19 @@ from dataclasses import dataclass
 class Policy:
     """Between how many ranks a job runs, and the times in seconds. All times are assumed.
 
-    ``spares`` warm members are kept per host beside its places. ``store``: ranks meet at a store
-    that must stand before an attempt begins. ``grow``: more ranks are taken in while it runs.
-    ``replace_slow``: a slow member makes way for a spare. ``grace``: from Stop or Kill to
-    being given up. ``pause``: for a step to be finished and saved. ``start``: to wait for the
-    fewest ranks. ``settle``: to wait for more than the fewest, and between a newcomer and the
-    pause that takes it in. ``begin``: from Begin to the first step. ``fruitless``: attempts in a
-    row that came no further than any before, until the job is given up.
+    The first attempt waits for ``first`` ranks, if they come in time. ``spares`` warm members are
+    kept per host beside its places. ``store``: ranks meet at a store that must stand before an
+    attempt begins. ``grow``: more ranks are taken in while it runs. ``replace_slow``: a slow member
+    makes way for a spare. ``grace``: from Stop or Kill to being given up. ``pause``: for a step to
+    be finished and saved. ``start``: to wait for the fewest ranks. ``settle``: to wait for more
+    than the fewest, and between a newcomer and the pause that takes it in. ``begin``: from Begin to
+    the first step. ``fruitless``: attempts in a row that came no further than any before, until
+    the job is given up.
     """
 
     min_ranks: int
     max_ranks: int
+    first: int = 0
     spares: int = 0
     store: bool = True
     grow: bool = True
