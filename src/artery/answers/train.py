@@ -17,6 +17,7 @@ from artery.answers.train_request import Request, request
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
 from artery.runner import phases
+from artery.runner.checkpoint.folder import Folder
 from artery.runner.measured import Run
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Fleet, Supervisor
@@ -103,7 +104,7 @@ def train(
         if asked.log is not None:
             shutil.copyfile(run / "phases.jsonl", asked.log)
         mine = [row for row in rows if row["ts"] >= supervisor.began]
-        keep.append(result.outcome in _KEPT)
+        keep.append(result.outcome in _KEPT and bool(Folder(run / "checkpoints").steps()))
     kept = run if asked.directory is not None or any(keep) else None
     if result.outcome == "failed":
         raise RunFailedError(f"the run could not go on: {result.reason}")
