@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 Activity = Literal[
     "step", "redone", "save", "load", "first_step", "data", "evaluate", "communicators",
@@ -159,25 +159,38 @@ def account(spans: Iterable[Span]) -> Account:
 
 def _sweep(spans: Sequence[Span], begin: float, end: float) -> dict[Activity, float]:
     """The seconds of each activity of one lane, the most telling span first at every instant."""
+    ranked = ((s.start, s.end, (TELLING.index(s.activity), s.activity)) for s in spans)
+    seconds: dict[Activity, float] = covered(ranked)
+    open_ = end - begin - sum(seconds.values())
+    return {**seconds, "unexplained": open_} if open_ > 1e-9 * (end - begin) else seconds
+
+
+Name = TypeVar("Name", bound=str)
+
+
+def covered(spans: Iterable[tuple[float, float, tuple[int, Name]]]) -> dict[Name, float]:
+    """Return the seconds of each name: every instant counts for the lowest rank that covers it.
+
+    A span is its start, its end, and its rank and name.
+    """
+    told = [span for span in spans if span[1] > span[0]]
+    ranks = sorted({span[2] for span in told})
+    place = {rank: index for index, rank in enumerate(ranks)}
     marks = sorted(
-        [(span.start, 1, TELLING.index(span.activity)) for span in spans]
-        + [(span.end, -1, TELLING.index(span.activity)) for span in spans]
+        [(start, 1, place[rank]) for start, _, rank in told]
+        + [(end, -1, place[rank]) for _, end, rank in told]
     )
-    open_ = [0] * len(TELLING)
-    seconds: dict[Activity, float] = defaultdict(float)
-    now = begin
-    for at, change, activity in marks:
+    open_ = [0] * len(ranks)
+    seconds: dict[Name, float] = defaultdict(float)
+    now = marks[0][0] if marks else 0.0
+    for at, change, index in marks:
         if at > now:
-            seconds[_top(open_)] += at - now
+            first = next((i for i, count in enumerate(open_) if count), None)
+            if first is not None:
+                seconds[ranks[first][1]] += at - now
             now = at
-        open_[activity] += change
-    if end > now:
-        seconds["unexplained"] += end - now
-    return seconds
-
-
-def _top(open_: Sequence[int]) -> Activity:
-    return next((TELLING[i] for i, count in enumerate(open_) if count > 0), "unexplained")
+        open_[index] += change
+    return dict(seconds)
 
 
 def _redone(spans: Sequence[Span]) -> tuple[list[Span], int, int]:

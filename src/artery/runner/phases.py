@@ -19,9 +19,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
+
+from artery.cloud.accounting import covered
 
 SCHEMA: Final = "artery.phases/1"
 
@@ -112,20 +113,17 @@ def account(rows: Iterable[Mapping[str, Any]]) -> Account:
     Each moment counts once: for what rank 0 does, else for what the supervisor sees.
     """
     rows = list(rows)
-    spans: list[tuple[int, float, float, str]] = []
+    spans: list[tuple[float, float, tuple[int, str]]] = []
     for row in rows:
         phase, rank = row["phase"], row["rank"]
         if phase not in BESIDE and rank in (0, SUPERVISOR):
             order = 0 if rank == 0 else 1
-            spans.append((order, row["ts"], row["ts"] + row["seconds"], phase))
+            spans.append((row["ts"], row["ts"] + row["seconds"], (order, phase)))
     if not spans:
         return Account(0.0, {}, 0.0, 0.0)
-    begin, end = min(span[1] for span in spans), max(span[2] for span in spans)
-    shares: defaultdict[str, float] = defaultdict(float)
-    for seconds, phase in _swept(spans):
-        shares[phase] += seconds
-    lost, covered = _lost(rows), sum(shares.values())
-    return Account(end - begin, dict(shares), lost, max(0.0, end - begin - covered))
+    total = max(end for _, end, _ in spans) - min(start for start, _, _ in spans)
+    shares = covered(spans)
+    return Account(total, shares, _lost(rows), max(0.0, total - sum(shares.values())))
 
 
 def _lost(rows: Iterable[Mapping[str, Any]]) -> float:
@@ -140,16 +138,3 @@ def _lost(rows: Iterable[Mapping[str, Any]]) -> float:
                 before = [one for one in spent.get(step, {}) if one < row["attempt"]]
                 total += spent[step][max(before)] if before else 0.0
     return total
-
-
-def _swept(spans: list[tuple[int, float, float, str]]) -> Iterator[tuple[float, str]]:
-    """Yield pieces of time with the phase that counts there, the lowest order first."""
-    edges = sorted({edge for _, begin, end, _ in spans for edge in (begin, end)})
-    waiting = sorted(spans, key=lambda span: -span[1])
-    open_spans: list[tuple[int, float, float, str]] = []
-    for left, right in pairwise(edges):
-        while waiting and waiting[-1][1] <= left:
-            open_spans.append(waiting.pop())
-        open_spans = [span for span in open_spans if span[2] > left]
-        if open_spans:
-            yield right - left, min(open_spans)[3]
