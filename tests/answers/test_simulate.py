@@ -47,6 +47,18 @@ def test_without_contention_it_is_the_closed_form(
     assert found.seconds == pytest.approx(found.closed.seconds, rel=0.05)
 
 
+@pytest.mark.parametrize("size", ["1M", "64M", "1G", "16G"])
+@pytest.mark.parametrize("chips", [16, 128, 1024])
+def test_switches_that_add_take_their_closed_form_within_the_stated_error(
+    chips: int, size: str
+) -> None:
+    on = f"dgx-h100:{chips}"
+    found = simulate("all_reduce", on, size=size, algorithm="collnet", links=0)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert "plugin" in found.notes
+
+
 def test_the_answer_is_a_tree_of_terms_that_add_up() -> None:
     found = simulate("all_reduce", "dgx-h100:16", size="64M", links=3)
     estimate = found.estimate

@@ -241,6 +241,8 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     notes: list[Note] = []
     if ranks == 1:
         notes.append("alone")
+    if outcome.algorithm == "collnet":
+        notes.append("plugin")
     segment = protocol(outcome.scenario.transport).segment
     if run.chosen.engine == "messages" and run.chosen.segment != segment:
         notes.append("coarse")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
-Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless"]
+Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin"]
 """What has to be said beside the figures; the renderer has the words."""
 
 

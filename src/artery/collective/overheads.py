@@ -75,9 +75,10 @@ def overheads(
         work = algorithm.work(groups, played.collective)
     tier = system.tiers[min(int(groups.inner[0]), len(system.tiers) - 1)]
     first = inner_tiers(system)
-    network = None
+    network, adding = None, 1.0
     if first < len(system.tiers) and groups.nodes[0] > 1:
         network = library.network(system.tiers[first].link)
+        adding = network.in_network if algorithm.in_network else 1.0
     found = []
     for line in lines_of(algorithm, library.platform(tier.link)):
         # A step's constant includes the hardware's latency.
@@ -88,11 +89,11 @@ def overheads(
             hop = network.pipelined_hop if sliced else network.hop[line.protocol]
             startup += float(work.outer_steps[0]) * hop
             outside = network.fraction[line.protocol]
-        slope = max(float(work.inner_seconds[0]) / line.fraction,
+        inside, outside = line.fraction * adding, outside * adding
+        slope = max(float(work.inner_seconds[0]) / inside,
                     float(work.outer_seconds[0]) / outside)  # fmt: skip
         found.append(
-            (startup + slope * played.size, Overheads(startup, line.fraction, outside,
-                                                      line.protocol))
+            (startup + slope * played.size, Overheads(startup, inside, outside, line.protocol))
         )  # fmt: skip
     return min(found, key=lambda one: one[0])[1]
 

@@ -100,6 +100,8 @@ class Splitter:
         """
         if pipe.kind != "tree" or len(pipe.source) < FOLDED_FROM or self.size < 2:
             return None
+        if max(int(pipe.source.max()), int(pipe.target.max())) >= len(chips):
+            return None  # it leads through switches
         node = chips // self.size
         self.node = node if self.node is None else self.node
         if not np.array_equal(node, self.node):

@@ -164,13 +164,14 @@ def _gain(simulation: Simulation, usual: float, links: NDArray[np.int64]) -> flo
 
 
 def _crossers(simulation: Simulation, link: int) -> NDArray[np.int64]:
-    """Return the pairs of chips whose paths cross a link, each once."""
+    """Return the pairs of chips whose paths cross a link, each once; sums of switches have none."""
     routed, pairs = simulation.routed, simulation.pairs
     link, shift = (link, 0) if simulation.alike is None else simulation.alike.played(link)
     place = np.flatnonzero(routed.link == link)
     path = np.searchsorted(routed.start, place, side="right") - 1
     pair = np.searchsorted(routed.first, path, side="right") - 1
     both = np.stack([pairs.source[pair], pairs.target[pair]], axis=1)
+    both = both[(both < simulation.network.groups[0].count).all(axis=1)]
     return np.asarray(np.unique(both, axis=0) + shift)
 
 

@@ -18,6 +18,10 @@ from artery.simulator.wires import Wires
 SLICE = 524_288
 """Bytes that a tree passes on as one: NCCL's Simple protocol slices its buffers so (assumed)."""
 
+PACKET = 4096
+"""Bytes that switches add and pass on as one: a packet of the largest size that InfiniBand has
+(streaming aggregation; Graham et al., ISC 2020)."""
+
 MOST_SPLIT = 65_536
 MOST_RINGS = 256
 """Edges and rings of one pipe up to which each ring is a variable of its own; beyond, all go at one
@@ -103,7 +107,7 @@ def _joined(
     """Return the pipes with the paths of all their edges."""
     amounts = [_way(_amount(one.pipe, jobs[one.number]), ways) for one in laid]
     segments = [
-        min(_segment(one.pipe, _amount(one.pipe, jobs[one.number])), amount)
+        min(_segment(one.pipe, jobs[one.number]), amount)
         for one, amount in zip(laid, amounts, strict=True)
     ]
     behind = [
@@ -237,8 +241,11 @@ def _way(amount: int, ways: int) -> int:
     return max(round(amount / ways), int(amount > 0))
 
 
-def _segment(pipe: Pipe, amount: int) -> int:
-    """Bytes passed on as one: a ring's chunk, a slice of a tree."""
+def _segment(pipe: Pipe, job: Placed) -> int:
+    """Bytes passed on as one: a ring's chunk, a slice of a tree, a packet between switches."""
+    amount = _amount(pipe, job)
+    if job.vertices is not None and pipe.kind == "tree":
+        return min(PACKET, max(amount, 1))
     if pipe.kind == "ring":
         return max(amount // max(pipe.depth, 1), 1)
     return min(SLICE, max(amount, 1))

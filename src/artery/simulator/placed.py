@@ -6,11 +6,13 @@ a ``Placed`` of its own, with its share of the bytes, and all have one ``job``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.cluster.network import Network
 from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
 
@@ -23,7 +25,9 @@ class Placed:
 
     ``size`` is by nccl-tests' convention, or for all-to-all a matrix of what each rank sends to
     each. ``release`` is when it starts, in picoseconds; ``job`` is the job that this is a channel
-    of, numbered from 0.
+    of, numbered from 0. ``vertices`` are the vertices of the network that are the schedule's
+    switches (-1: the one inside a node), ``None`` where all are inside nodes; ``again`` lays such
+    a job anew on a network of which parts have failed.
     """
 
     schedule: Schedule
@@ -31,6 +35,8 @@ class Placed:
     chips: Ints
     release: int = 0
     job: int = 0
+    vertices: Ints | None = None
+    again: Callable[[Network], Placed] | None = None
 
     @property
     def total(self) -> int:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.cluster.aggregation import cables_of, uplinks
 from artery.cluster.network import Tree
-from artery.cluster.routing import Network, paths
+from artery.cluster.routing import Network, Paths, paths
 from artery.cluster.torus import Torus
 from artery.core.system import System
 from artery.errors import InputError, Problem
@@ -17,6 +18,7 @@ from artery.simulator.scenario import POLICY, Scenario
 
 Ints = NDArray[np.int64]
 Ranks = NDArray[np.integer]
+Flags = NDArray[np.bool_]
 
 UP, DOWN = 1, 2
 """Ends of which the target, or the source, is the switch of the chip's own domain."""
@@ -24,7 +26,10 @@ UP, DOWN = 1, 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Pairs of chips; ``cut`` says where one end is the switch between them (0: neither)."""
+    """Pairs of chips; ``cut`` says where one end is the switch between them (0: neither).
+
+    Numbers beyond the chips are switches between nodes, by their vertices.
+    """
 
     source: Ints
     target: Ints
@@ -44,20 +49,25 @@ class Routes:
 
 
 def ends(network: Network, job: Placed, source: Ranks, target: Ranks) -> Ends:
-    """Return the chips of pairs of the job's ranks and switches.
+    """Return the chips of pairs of the job's ranks and switches; switches beyond nodes as vertices.
 
-    Raises ``InputError`` if the job's switches are not those inside the nodes.
+    Raises ``InputError`` if the job's switches are neither those inside the nodes nor laid on any.
     """
     ranks = job.schedule.ranks
     if not job.schedule.switches:
         return Ends(job.chips[source], job.chips[target])
     up, down = target >= ranks, source >= ranks
-    if job.schedule.name not in ("nvls", "nvls_tree") or (up & down).any():
+    vertex = None
+    if job.vertices is not None:
+        vertex = np.concatenate([job.chips, job.vertices])
+        up, down = vertex[target] < 0, vertex[source] < 0
+    elif job.schedule.name not in ("nvls", "nvls_tree") or (up & down).any():
         raise _beyond(job)
-    one = job.chips[np.where(down, target, source)]
+    at = job.chips if vertex is None else vertex
+    one = at[np.where(down, target, source)]
     other = np.where(up | down, _neighbour(network, one), 0)
-    near = np.where(down, other, job.chips[np.where(down, 0, source)])
-    far = np.where(up, other, job.chips[np.where(up, 0, target)])
+    near = np.where(down, other, at[np.where(down, 0, source)])
+    far = np.where(up, other, at[np.where(up, 0, target)])
     cut = np.where(up, UP, np.where(down, DOWN, 0)).astype(np.int8)
     return Ends(near, far, cut)
 
@@ -66,6 +76,15 @@ def routes(
     system: System, network: Network, pairs: Ends, scenario: Scenario, entropy: Ints | None = None
 ) -> Routes:
     """Return the paths of ``pairs`` by the scenario's policy: several each where it sprays."""
+    beyond = np.maximum(pairs.source, pairs.target) >= network.groups[0].count
+    if beyond.any():
+        plain = np.flatnonzero(~beyond)
+        cut = None if pairs.cut is None else pairs.cut[plain]
+        some = Ends(pairs.source[plain], pairs.target[plain], cut)
+        part = None if entropy is None else entropy[plain]
+        usual = routes(system, network, some, scenario, part)
+        ended = Ends(pairs.source[beyond], pairs.target[beyond])
+        return _mixed(usual, _to_switches(system, network, ended), beyond)
     policy = POLICY[scenario.routing]
     found = paths(
         system, network, pairs.source, pairs.target, entropy, policy=policy, seed=scenario.seed
@@ -78,6 +97,49 @@ def routes(
     else:
         routed = Routes(np.arange(len(pairs.source) + 1), found.start, found.link)
     return routed if pairs.cut is None else _cut(routed, pairs.cut)
+
+
+def _mixed(usual: Routes, others: Paths, beyond: Flags) -> Routes:
+    """Return the paths of all pairs: one each of ``others`` where an end is ``beyond`` nodes."""
+    plain = ~beyond
+    ways = np.ones(len(beyond), dtype=np.int64)
+    ways[plain] = np.diff(usual.first)
+    own = np.repeat(plain, ways)
+    length = np.empty(len(own), dtype=np.int64)
+    length[own], length[~own] = np.diff(usual.start), np.diff(others.start)
+    mine = np.repeat(own, length)
+    links = np.empty(len(mine), dtype=np.int32)
+    links[mine], links[~mine] = usual.link, others.link
+    return Routes(_sums(ways), _sums(length), links)
+
+
+def _to_switches(system: System, network: Network, pairs: Ends) -> Paths:
+    """Return the paths of pairs of which an end is a switch: a chip's leaf, or a neighbour."""
+    source, target = pairs.source, pairs.target
+    chips = network.groups[0].count
+    up, down = source < chips, target < chips
+    chip = np.where(up, source, target)
+    leafy = np.flatnonzero(up | down)
+    way = uplinks(system, network, chip[leafy])
+    length = np.ones(len(source), dtype=np.int64)
+    length[leafy] = np.diff(way.start)
+    start = _sums(length)
+    link = np.empty(start[-1], dtype=np.int32)
+    inner = np.flatnonzero(~(up | down))
+    link[start[inner]] = cables_of(network, source[inner], target[inner])
+    row = np.repeat(np.arange(len(leafy)), np.diff(way.start))
+    place = np.arange(len(way.link)) - way.start[row]
+    turned = down[leafy][row]
+    at = start[leafy][row] + np.where(turned, length[leafy][row] - 1 - place, place)
+    back = np.where(way.link < network.cables, way.link + network.cables,
+                    way.link - network.cables)  # fmt: skip
+    link[at] = np.where(turned, back, way.link)
+    return Paths(start, link)
+
+
+def _sums(counts: Ints) -> Ints:
+    """Return where each of them begins, and the end."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def spread(routed: Routes, ways: int) -> Routes:
@@ -131,7 +193,7 @@ def _beyond(job: Placed) -> InputError:
         Problem(
             field="algorithm",
             found=job.schedule.name,
-            rule="its adding switches stand in the network between nodes, which is not simulated",
-            fix="--algorithm nvls_tree, or artery expect for the closed form",
+            rule="its adding switches are not laid on switches of the network",
+            fix="lay it with artery.simulator.shapes.shaped",
         )
     )

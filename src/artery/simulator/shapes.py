@@ -19,6 +19,7 @@ from artery.core.schedule import Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.simulator.placed import Placed
+from artery.simulator.switches import by_node, over_fabric
 
 Ints = NDArray[np.int64]
 
@@ -29,7 +30,11 @@ MOST: Final = 32
 
 def algorithms(collective: Collective | None = None) -> tuple[str, ...]:
     """Return the algorithms that can be played, all or those that do ``collective``."""
-    return tuple(name for name in names(collective) if name != "collnet")
+    return tuple(
+        name
+        for name in names(collective)
+        if name != "collnet" or collective in (None, "all_reduce")
+    )
 
 
 def shaped(
@@ -47,11 +52,14 @@ def shaped(
         rings = _orders(system, chips)
         each = [partial(_ring, collective, row) for row in rings]
         return _channels(each, [chips] * len(rings), size)
+    if ranks > 1 and name == "collnet":
+        slices = int(np.clip(size // SLICE, 1, MOST))
+        return (over_fabric(system, network(system), size, chips, slices),)
     per_node = _per_node(system, ranks)
     if name in ("nvls", "nvls_tree"):
         _added(system, name, chips, per_node)
     if ranks > 1 and {"per_node", "levels"} & {*shapes(name)}:
-        chips = _by_node(chips, per_node)
+        chips = by_node(chips, per_node)
     channels = 1
     if name == "tree" and collective == "all_reduce":
         channels = _cards(network(system), per_node)
@@ -59,13 +67,6 @@ def shaped(
     one = schedule(name, collective, ranks, **shape)
     turned = [chips[_turned(ranks, per_node, c * per_node // channels)] for c in range(channels)]
     return _channels([lambda: one] * channels, turned, size)
-
-
-def _by_node(chips: Ints, per_node: int) -> Ints:
-    """Return the chips node by node, in the order of each node's first rank."""
-    node, first, which = np.unique(chips // per_node, return_index=True, return_inverse=True)
-    del node
-    return chips[np.lexsort((chips % per_node, first[which]))]
 
 
 def _added(system: System, name: str, chips: Ints, per_node: int) -> None:

@@ -91,12 +91,21 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     that no engine can play.
     """
     check(jobs, system.chips)
-    chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
     wires = wired(system, scenario)
+    if not wires.network.whole:
+        jobs = tuple(_laid_anew(job, wires.network) for job in jobs)
+    chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
     _check_time(jobs, wires)
     if chosen.engine == "coupled":
         return _coupled(system, wires, jobs, scenario, chosen)
     return _explicit(system, wires, jobs, scenario, chosen)
+
+
+def _laid_anew(job: Placed, left: Network) -> Placed:
+    """Return the job on what is left: trees of switches avoid links that are down."""
+    if job.again is None:
+        return job
+    return replace(job.again(left), size=job.size, release=job.release, job=job.job)
 
 
 def _check_time(jobs: tuple[Placed, ...], wires: Wires) -> None:

@@ -191,7 +191,7 @@ def _distinct(
     wires: Wires, jobs: tuple[Placed, ...], flats: list[_Flat], queue_pairs: int
 ) -> tuple[Ends, Ints | None, Ints]:
     """Return the distinct pairs (with their queue pair), and which of them each transfer is."""
-    chips = wires.network.groups[0].count
+    chips = sum(group.count for group in wires.network.groups)
     step = np.concatenate([one.step for one in flats])
     found = [
         ends(wires.network, job, one.source, one.target)

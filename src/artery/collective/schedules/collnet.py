@@ -8,18 +8,22 @@ rank i carries 1/m of the data over its own rail.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 import numpy as np
 
 from artery.collective.arrays import Ints
 from artery.collective.schedules.arguments import divides, positive, rooted
 from artery.collective.schedules.limits import NVLS, SHARP
-from artery.collective.schedules.rails import in_nodes, node_stars, on_rails
+from artery.collective.schedules.rails import in_nodes, node_stars
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
     Steps,
     backwards,
     chosen,
     one_after_another,
+    side_by_side,
     together,
     transfers,
 )
@@ -92,20 +96,45 @@ def collnet(
 def _over_nodes(ranks: int, per_node: int, radix: int, slices: int) -> Schedule:
     """Return an all-reduce whose rails go through trees of switches of their own."""
     nodes = divides(per_node, ranks, "per_node")
-    above = switch_tree(nodes, radix)
-    higher = int(above.parent.max()) - nodes + 1 if nodes > 1 else 0
+    trees = (switch_tree(nodes, radix),) * per_node if nodes > 1 else ()
+    return over_switches(ranks, per_node, trees, slices)
 
-    def vertex(place: Ints, rail: Ints) -> Ints:
-        switch = ranks + nodes + rail * higher + place - nodes
-        return np.where(place < nodes, place * per_node + rail, switch)
 
-    read, write = in_nodes(ranks, per_node, slices)
-    through, count = _through("all_reduce", above, slices, 0)
-    across = (on_rails(through, vertex, per_node, slices), count) if nodes > 1 else (through, 0)
-    step, steps = one_after_another(*(part for part in (read, across, write) if part[1]))
-    rail = np.arange(per_node)[:, None]
-    child, parent = (vertex(place, rail).reshape(-1) for place in (above.child, above.parent))
-    between = Pipe("tree", 1.0 / per_node, child, parent, 1.0, steps, both_ways=True, phase=1)
+def over_switches(ranks: int, per_node: int, trees: Sequence[Tree], slices: int) -> Schedule:
+    """Return an all-reduce over given trees of switches, one for rank i of all nodes each.
+
+    In a tree the nodes are vertices 0, 1, ... and the switches those after them. The schedule's
+    switches are those inside the nodes (of more than one rank), then those of each tree in turn.
+    """
+    nodes = divides(per_node, ranks, "per_node")
+    inside = nodes if per_node > 1 else 0
+    higher = [int(tree.parent.max()) - nodes + 1 for tree in trees]
+    firsts = np.cumsum([ranks + inside, *higher])
+    vertices = [
+        partial(_vertex, nodes, per_node, rail, int(first))
+        for rail, first in enumerate(firsts[:-1])
+    ]
+    rails = [
+        _on_rail(_through("all_reduce", tree, slices, 0), vertex, rail * slices)
+        for rail, (tree, vertex) in enumerate(zip(trees, vertices, strict=True))
+    ]
+    parts = [side_by_side(*rails)] if rails else []
+    if inside:
+        read, write = in_nodes(ranks, per_node, slices)
+        parts = [read, *parts, write]
+    step, steps = one_after_another(*parts)
+    pipes = [node_stars(ranks, per_node, steps)] if inside else []
+    if trees:
+        child, parent = (
+            np.concatenate(
+                [vertex(getattr(tree, end)) for tree, vertex in zip(trees, vertices, strict=True)]
+            )
+            for end in ("child", "parent")
+        )
+        phase = len(pipes)
+        pipes.append(
+            Pipe("tree", 1.0 / per_node, child, parent, 1.0, steps, both_ways=True, phase=phase)
+        )
     return Schedule(
         name="collnet",
         collective="all_reduce",
@@ -113,12 +142,31 @@ def _over_nodes(ranks: int, per_node: int, radix: int, slices: int) -> Schedule:
         chunks=per_node * slices,
         steps=steps,
         step=step,
-        wire=(per_node + 1 + (nodes > 1)) * slices,
-        pipes=(node_stars(ranks, per_node, steps), *((between,) if nodes > 1 else ())),
+        wire=((per_node + 1 if inside else 0) + (nodes > 1)) * slices,
+        pipes=tuple(pipes),
         source=SOURCE,
-        limits=(*SHARP.words, *NVLS.words),
-        switches=nodes + per_node * higher,
+        limits=(*SHARP.words, *(NVLS.words if inside else ())),
+        switches=inside + sum(higher),
     )
+
+
+def _vertex(nodes: int, per_node: int, rail: int, first: int, place: Ints) -> Ints:
+    """Return a tree's vertices as those of the schedule: a node's rank ``rail``, or a switch."""
+    return np.where(place < nodes, place * per_node + rail, first + place - nodes)
+
+
+def _on_rail(
+    part: tuple[Steps, int], vertex: Callable[[Ints], Ints], begin: int
+) -> tuple[Steps, int]:
+    """Return the steps on the chunks from ``begin`` on, between other vertices."""
+
+    def step(k: int) -> Step:
+        one = part[0](k)
+        return transfers(
+            vertex(one.source), vertex(one.target), one.first + begin, one.count, reduce=one.reduce
+        )
+
+    return step, part[1]
 
 
 def switch_tree(ranks: int, radix: int) -> Tree:
