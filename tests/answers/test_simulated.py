@@ -148,6 +148,38 @@ def test_plans_are_ordered_by_the_simulated_step() -> None:
     assert keys == sorted(keys)
 
 
+def test_seeds_give_the_range_of_the_step_and_of_its_communication() -> None:
+    options: dict[str, Any] = {**LLAMA, "placement": "random"}
+    found = network(played("llama3-70b", "hgx-h100-roce:256", seeds=5, **options))
+    spread = found.spread
+    assert spread is not None
+    assert spread.seeds == 5
+    low, median, high = spread.step
+    assert low < median < high
+    assert low <= found.step <= high or found.step == pytest.approx(median, rel=0.05)
+    # What is not communication does not depend on hashes, apart from waiting for stragglers.
+    least, middle, most = spread.communication
+    assert 0 < least < middle < most
+    assert high - low == pytest.approx(most - least, rel=0.05)
+    one = network(played("llama3-70b", "hgx-h100-roce:256", **options))
+    assert one.spread is None
+    assert one.step == found.step
+    assert one.exchanges == found.exchanges
+
+
+def test_routes_by_target_draw_nothing() -> None:
+    found = network(played("llama3-70b", "dgx-h100:256", seeds=50, **LLAMA))
+    assert found.spread is not None
+    assert found.spread.step == pytest.approx((found.step,) * 3)
+
+
+def test_seeds_belong_to_a_simulated_network() -> None:
+    with pytest.raises(UsageError, match="add --network simulate"):
+        plan("gpt2", "dgx-h100:16", seeds=3)
+    with pytest.raises(UsageError, match="from 1 to"):
+        played("gpt2", "dgx-h100:16", seeds=0)
+
+
 def test_a_torus_keeps_the_closed_form() -> None:
     found = network(played("gpt2", "tpu-v4-pod:16"))
     assert found.step == found.closed

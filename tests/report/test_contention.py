@@ -8,7 +8,7 @@ from string import Formatter
 
 import pytest
 
-from artery.answers.contention import Exchange, Fought, Network
+from artery.answers.contention import Exchange, Fought, Network, Spread
 from artery.answers.plan import plan
 from artery.report.contention import contention_lines
 from artery.report.contention_words import CONTENTION_WORDS
@@ -49,6 +49,14 @@ def test_it_says_how_far_off_who_is_slow_and_on_which_link() -> None:
     assert "leaf 3 -> spine 5" in said
     assert "4 groups of data parallel, 1 group of pipeline send/recv" in said
     assert "within" not in said
+
+
+def test_several_seeds_are_told_as_a_range() -> None:
+    spread = Spread(20, (1.5, 1.8, 2.5), (0.1, 0.4, 1.1))
+    said = told(replace(WHOLE, spread=spread))
+    assert "20 seeds: step 1.50 s to 2.50 s" in said
+    assert "not hidden 100 ms to 1.10 s" in said
+    assert "seeds" not in told(WHOLE)
 
 
 def test_one_group_is_one_group() -> None:

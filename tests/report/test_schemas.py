@@ -18,6 +18,7 @@ CALLS = [
     ["plan", "resnet50", "--on", "ethernet-10g:4"],
     ["plan", "--tp", "2", "gpt2", "--on", "dgx-h100:8", "--overlap", "dp", "--set", "node.chips=8"],
     ["plan", "gpt2", "--on", "dgx-h100:16", "--network", "simulate"],
+    ["plan", "gpt2", "--on", "dgx-h100:16", "--network", "simulate", "--seeds", "2"],
     ["plan", "gpt2", "--on", "tpu-v4-pod:16", "--network", "simulate"],
     ["explain", "gpt2", "--on", "dgx-h100:8"],
     ["explain", "gpt2", "--on", "dgx-h100:8", "step.compute", "memory.other"],

@@ -73,13 +73,25 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A step over ``seeds`` draws of the hashes, in seconds: 5, 50 and 95 in a hundred.
+
+    ``communication`` is what of it is spent on the network and not hidden behind computation.
+    """
+
+    seeds: int
+    step: tuple[float, float, float]
+    communication: tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """The communication of one plan, simulated.
 
     ``step`` and ``closed`` are seconds of the step with either price. ``exchanges`` begin with
     those of the part that the step spends most on. ``beside`` names the kinds
     that were on the network together with data parallelism. ``routing`` over ``queue_pairs``
-    paths of each pair.
+    paths of each pair. ``spread`` is the range over seeds, ``None`` unless several were asked for.
     """
 
     step: float
@@ -88,6 +100,7 @@ class Network:
     beside: tuple[Kind, ...]
     routing: str
     queue_pairs: int
+    spread: Spread | None = None
 
     @property
     def notable(self) -> tuple[Exchange, ...]:

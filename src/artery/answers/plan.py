@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 NETWORKS = ("closed", "simulate")
 """How communication is priced."""
 
+MOST_SEEDS = 1000
+"""Assumed: more is a slip of the pen."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Question:
@@ -66,6 +69,7 @@ def plan(
     tokens: float | None = None,
     nccl: str | None = None,
     network: str = "closed",
+    seeds: int = 1,
     overrides: Sequence[str] = (),
     explained: bool = True,
     **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
@@ -80,12 +84,13 @@ def plan(
     ``path=value`` texts for the system. Without ``explained`` no levers are computed. With
     ``network="simulate"`` the communication of the plans found is priced by playing all groups
     of a step on the network, and they are ordered anew; levers are those of the closed form.
+    ``seeds`` plays each as often, with other hashes, and gives the range.
 
     Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
     in memory is an answer whose ``fitting`` is 0.
     """
     check_kinds(str, model=model, on=on, network=network)
-    check_kinds(int, top=top)
+    check_kinds(int, top=top, seeds=seeds)
     check_kinds(str, NoneType, nccl=nccl, **_texts(options))
     check_kinds(int, NoneType, **_whole(options))
     check_kinds(float, NoneType, tokens=tokens)
@@ -96,7 +101,7 @@ def plan(
     request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
     settled = settle(request)
     pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
-    simulator = _simulator(network, nccl, settled)
+    simulator = _simulator(network, nccl, settled, seeds)
     question = _Question(request, settled, pricers, simulator)
     question, found = _found(question, top)
     results = tuple(
@@ -255,14 +260,18 @@ def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
     return (Problem(field="global_batch", found=found, rule=rule, fix=fix),)
 
 
-def _simulator(network: str, nccl: str | None, settled: Settled) -> Simulator | None:
+def _simulator(network: str, nccl: str | None, settled: Settled, seeds: int) -> Simulator | None:
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise UsageError(f"seeds is a number from 1 to {MOST_SEEDS:,}, not {seeds}")
+    if seeds > 1 and network == "closed":
+        raise UsageError("seeds draw the hashes of a simulated network; add --network simulate")
     if network not in NETWORKS:
         raise UsageError(f'network is one of {", ".join(NETWORKS)}, not "{network}"')
     if network == "closed":
         return None
     from artery.answers.simulated_step import Simulator
 
-    return Simulator(nccl, settled.shared.placement)
+    return Simulator(nccl, settled.shared.placement, seeds)
 
 
 def _ordered(question: _Question, found: Found) -> tuple[Plan, ...]:

@@ -94,7 +94,7 @@ class Simulated:
 
     ``kind`` says for which part of the step an operation is. Operations of data parallelism are
     played while those in ``beside`` are on the network too. ``closed`` is what it is held
-    against. Each operation is played once; ``exchanges`` are all that were.
+    against. Each operation is played once; ``exchanges`` are all that were. ``seed`` draws hashes.
     """
 
     system: System
@@ -103,6 +103,7 @@ class Simulated:
     closed: Pricer
     kind: Callable[[Collective, int, int], Kind]
     beside: tuple[Asked, ...] = ()
+    seed: int = 0
     known: dict[tuple[object, ...], Exchange] = field(default_factory=dict)
     exchanges: dict[Asked, Exchange] = field(default_factory=dict)
 
@@ -132,12 +133,12 @@ class Simulated:
         structure = self.system.router.structure
         longer = isinstance(structure, Assembly) and isinstance(structure.fabric, Dragonfly)
         routing, pairs = LONGER if longer else ROUTING.get(link, HASHED)
-        return Scenario(routing=routing, queue_pairs=pairs, engine="coupled")
+        return Scenario(routing=routing, queue_pairs=pairs, engine="coupled", seed=self.seed)
 
     def exchange(self, asked: Asked) -> Exchange:
         """Return what playing ``asked`` shows; what was played before is remembered."""
         beside = self.beside if asked.kind == "dp" else ()
-        key = (asked, beside)
+        key = (asked, beside, self.seed)
         if key not in self.known:
             self.known[key] = self._exchange(asked, beside)
         self.exchanges[asked] = self.known[key]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from artery.answers.contention import Exchange, Kind, Network
+from artery.answers.contention import Exchange, Kind, Network, Spread
 from artery.answers.libraries import library_of
 from artery.answers.simulate_asked import order
 from artery.answers.simulated import Asked, Simulated
 from artery.core.pricing import Collective, Demand, Price, Pricer
+from artery.simulator.seeds import Range
 from artery.step.evaluate import Evaluation, evaluate
 from artery.step.ledger import Ledger
 
@@ -37,10 +38,14 @@ class SimulatedStep:
 
 @dataclass(slots=True)
 class Simulator:
-    """Steps of plans on one system; what several of them ask is played once."""
+    """Steps of plans on one system; what several of them ask is played once.
+
+    Each is played with ``seeds`` draws of the hashes; the first is the one that is told.
+    """
 
     nccl: str | None
     placement: str
+    seeds: int = 1
     known: dict[tuple[object, ...], Exchange] = field(default_factory=dict)
 
     def step(self, situation: Situation) -> SimulatedStep:
@@ -73,8 +78,32 @@ class Simulator:
             beside=tuple(dict.fromkeys(each.kind for each in pricer.beside)),
             routing=pricer.scenario.routing,
             queue_pairs=pricer.scenario.queue_pairs,
+            spread=self._spread(situation, pricer, priced),
         )
         return SimulatedStep(priced, ledger, network)
+
+    def _spread(self, situation: Situation, pricer: Simulated, first: Evaluation) -> Spread | None:
+        """Return the range over seeds; routes by target draw nothing, so that one seed is all."""
+        if self.seeds == 1:
+            return None
+        drawn = pricer.scenario.routing != "static"
+        every = [first]
+        for seed in range(1, self.seeds if drawn else 1):
+            # Exchanges of its own: those that are told are the first seed's.
+            again = replace(pricer, seed=seed, exchanges={})
+            every.append(_evaluated(situation, again, Ledger()))
+        steps = Range.of([float(one.step[0]) for one in every])
+        network = Range.of([_communication(one) for one in every])
+        return Spread(
+            self.seeds,
+            (steps.low, steps.median, steps.high),
+            (network.low, network.median, network.high),
+        )
+
+
+def _communication(priced: Evaluation) -> float:
+    """Return the seconds of a step that its communication takes beyond what hides it."""
+    return sum(float(priced.parts[kind][0]) for kind in get_args(Kind))
 
 
 def kind_of(plan: Plan) -> Callable[[Collective, int, int], Kind]:

@@ -255,7 +255,7 @@ def request(
     return Request(which, where, asked, saved, tuple(words))
 
 
-_NOT_TYPED: Final = ("tokens", "top")
+_NOT_TYPED: Final = ("tokens", "top", "seeds")
 """Options that a next command does not need."""
 
 

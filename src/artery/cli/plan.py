@@ -20,6 +20,12 @@ _INFEASIBLE: Final = 4
 @click.option(
     "--top", type=Whole(1000), metavar="K", default=1, help="Plans to show, best first (default 1)."
 )
+@click.option(
+    "--seeds",
+    type=Whole(1000),
+    metavar="N",
+    help="Plays the network with N draws of the hashes and says the range.",
+)
 @click.option("--trace", metavar="FILE", help="Write one step as a Perfetto trace.")
 @node_option
 @set_option

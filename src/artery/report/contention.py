@@ -34,6 +34,15 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
         closed=show_time(network.closed),
         off=_signed(network.step / network.closed - 1.0),
     )
+    if network.spread is not None:
+        step, parts = network.spread.step, network.spread.communication
+        yield words["seeds"].format(
+            seeds=network.spread.seeds,
+            low=show_time(step[0]),
+            high=show_time(step[2]),
+            least=show_time(parts[0]),
+            most=show_time(parts[2]),
+        )
     if network.beside:
         kinds = words["and"].join(words[kind] for kind in network.beside)
         yield words["beside"].format(kinds=kinds)

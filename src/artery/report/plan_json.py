@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from artery.answers.contention import Exchange, Network
+from artery.answers.contention import Exchange, Network, Spread
 from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.core.term import Term
 
@@ -95,6 +95,16 @@ def _network(network: Network) -> dict[str, Any]:
         "queue_pairs": network.queue_pairs,
         "beside": network.beside,
         "collectives": [_exchange(each) for each in network.exchanges],
+        **({} if network.spread is None else {"seeds": _spread(network.spread)}),
+    }
+
+
+def _spread(spread: Spread) -> dict[str, Any]:
+    names = ("low", "median", "high")
+    return {
+        "count": spread.seeds,
+        **{f"step_time_{n}_s": s for n, s in zip(names, spread.step, strict=True)},
+        **{f"communication_{n}_s": s for n, s in zip(names, spread.communication, strict=True)},
     }
 
 

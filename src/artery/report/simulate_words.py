@@ -56,8 +56,8 @@ _EN = {
     "coarse": "Messages were cut coarsely to bound the work; error up to {error}.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
-    "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such job "
-    "at a time on a port.",
+    "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
+    "job at a time on a port.",
     "unfinished": "Some messages never arrived: failures left them no way.",
     "replaced": "The library would choose an algorithm that is not played; this one stands for it.",
     "alone": "One rank: there is nobody to exchange data with, so it costs nothing.",
@@ -109,7 +109,7 @@ _ZH = {
     "tried": "试过的算法",
     "cannot": "此处不可用：{reason}",
     "coarse": "为限制计算量，消息切分较粗；误差可达 {error}。",
-    "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；交换机的每个端口同时只承载一个这样的作业。",
+    "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",
     "replaced": "通信库会选用的算法不能仿真，此处以这一算法代替。",
