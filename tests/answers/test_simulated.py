@@ -156,7 +156,6 @@ def test_seeds_give_the_range_of_the_step_and_of_its_communication() -> None:
     assert spread.seeds == 5
     low, median, high = spread.step
     assert low < median < high
-    assert low <= found.step <= high or found.step == pytest.approx(median, rel=0.05)
     # What is not communication does not depend on hashes, apart from waiting for stragglers.
     least, middle, most = spread.communication
     assert 0 < least < middle < most
