@@ -159,7 +159,7 @@ def test_seeds_give_the_range_of_the_step_and_of_its_communication() -> None:
     # What is not communication does not depend on hashes, apart from waiting for stragglers.
     least, middle, most = spread.communication
     assert 0 < least < middle < most
-    assert high - low == pytest.approx(most - least, rel=0.05)
+    assert most - least <= (high - low) * 1.001
     one = network(played("llama3-70b", "hgx-h100-roce:256", **options))
     assert one.spread is None
     assert one.step == found.step
