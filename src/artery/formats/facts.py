@@ -20,8 +20,8 @@
       - {size: 1G, busbw: 196 GB/s}
       - {step_time: 1.9 s, mfu: 31%}
 
-Every key is in :data:`FACTS` or :data:`QUANTITIES`; another one is an error. Nothing is taken
-from the words but what the rules of ``diagnose`` look for in them.
+Every key is in :mod:`artery.formats.facts_keys`; another one is an error. Nothing is taken from the
+words but what ``diagnose`` looks for in them. Text in the list of measurements is such words too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems, UnknownNameError
-from artery.formats.gpu_names import chip_of
+from artery.formats.chip_variants import variants
+from artery.formats.facts_keys import CONDITIONS, FACTS, PATHS, QUANTITIES, SECTIONS
 from artery.formats.json_text import tables
 from artery.formats.numerals import number
 from artery.formats.reading import Format, Reading
@@ -39,43 +40,9 @@ from artery.formats.text import Text
 from artery.formats.yaml_text import yaml_documents
 from artery.units import parse, show_bytes, show_line_rate, show_rate, size
 
-SECTIONS: Final = ("hardware", "software", "workload", "measured")
-
-FACTS: Final[Mapping[str, Mapping[str, str]]] = {
-    "hardware": {
-        "system": "text", "chip": "chip", "gpus_per_node": "count", "nodes": "count",
-        "ranks": "count", "ranks_per_node": "count", "fabric": "text", "nics_per_node": "count",
-        "nic_rate": "link", "cards_used": "count", "nvlinks": "count", "acs": "flag",
-        "virtual_machine": "flag", "peers": "flag", "all_pairs_far": "flag",
-        "uplinks_missing": "count", "host": "text", "cpus": "count", "memory_per_gpu": "bytes",
-    },
-    "software": {
-        "nccl": "text", "library": "text", "framework": "text", "driver": "text",
-        "transport": "text", "gpu_direct_rdma": "flag", "nvls_supported": "flag",
-        "nvls_used": "flag", "nvls_disabled": "flag", "p2p_disabled": "flag",
-        "ib_disabled": "flag", "pinned_algorithm": "flag", "algorithm": "text",
-        "protocol": "text", "zero": "count", "tp": "count", "pp": "count", "dp": "count",
-        "cp": "count", "ep": "count", "optimizer": "text", "dtype": "text", "timed_out": "flag",
-        "ranks_behind": "count",
-    },
-    "workload": {
-        "collective": "text", "size": "size", "model": "text", "parameters": "amount",
-        "sequence": "count", "micro_batch": "count", "global_batch": "count", "layers": "count",
-        "hidden": "count", "task": "text",
-    },
-}  # fmt: skip
-"""The facts of each section, and what their values are."""
-
-QUANTITIES: Final[Mapping[str, str]] = {
-    "busbw": "rate", "algbw": "rate", "step_time": "time", "flops_per_gpu": "flops", "mfu": "share",
-    "tokens_per_s": "amount", "samples_per_s": "amount", "memory": "bytes", "latency": "time",
-    "speedup": "amount", "network_rate": "rate",
-}  # fmt: skip
-CONDITIONS: Final = {"collective": "text", "size": "size", "ranks": "count", "nodes": "count",
-                     "note": "text", "average": "flag", "wrong": "count"}  # fmt: skip
-
 _UNITS: Final = {"rate": "B/s", "time": "s", "flops": "FLOP/s", "share": "1", "bytes": "B"}
 _SECTION: Final = re.compile(r"(?m)^(hardware|software|workload|measured)\s*:")
+_KEY: Final = re.compile(r"(?m)^[^\s#\-\]}'\"][^:\n]{0,80}:(?:\s|$)")
 COLLECTIVES: Final = frozenset(
     {"all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"}
 )
@@ -84,7 +51,10 @@ Value = str | float | bool
 
 
 def _recognise(text: Text) -> float:
-    return {0: 0.0, 1: 0.0, 2: 0.7}.get(len(set(_SECTION.findall(text.head))), 0.9)
+    sections = len(set(_SECTION.findall(text.head)))
+    if sections == 1:
+        return 0.7 if len(_KEY.findall(text.head)) == 1 else 0.0
+    return {0: 0.0, 2: 0.7}.get(sections, 0.9)
 
 
 def _read(text: Text) -> Reading:
@@ -101,10 +71,11 @@ def _read(text: Text) -> Reading:
             except InputError as error:
                 problems.absorb(_placed(error, text, name))
         rows = list(_rows(table.get("measured"), text, problems))
+    if "measured" not in words and (told := list(_told(table.get("measured")))):
+        words["measured"] = "; ".join(told)
     fields = _fields(facts, words, rows)
-    return Reading(
-        "facts", "state", tuple(_summary(fields))[:5], fields, tuple(_warnings(fields)),
-    )  # fmt: skip
+    warnings = (*_taken(table.get("hardware")), *_warnings(fields))
+    return Reading("facts", "state", tuple(_summary(fields))[:5], fields, warnings)
 
 
 def _placed(error: InputError, text: Text, key: str) -> InputError:
@@ -127,9 +98,38 @@ def _section(name: str, section: object, facts: dict[str, Value], words: dict[st
             try:
                 if key not in FACTS[name]:
                     raise UnknownNameError("fact", key, [*FACTS[name], "words"])
-                facts[key] = _value(value, FACTS[name][key])
+                if key == "chip" and isinstance(value, list):
+                    _put_chips(value, facts)
+                else:
+                    facts[key] = _value(value, FACTS[name][key])
             except InputError as error:
                 problems.absorb(error.at(field=f"{name}.{key}"))
+
+
+def _put_chips(listed: list[object], facts: dict[str, Value]) -> None:
+    """Put in one chip as ``chip``, several as ``chips`` with commas between."""
+    if not listed:
+        raise _wrong("[]", "must name a chip", "chip: h100-sxm, or a list of chips")
+    found = list(dict.fromkeys(str(_value(one, "chip")) for one in listed))
+    facts["chip" if len(found) == 1 else "chips"] = ", ".join(found)
+
+
+def _taken(hardware: object) -> Iterator[str]:
+    """Yield which variant was taken where a chip was named without it."""
+    said = hardware.get("chip") if isinstance(hardware, Mapping) else None
+    for name in said if isinstance(said, list) else [said]:
+        able = variants(name) if isinstance(name, str) else ()
+        if isinstance(name, str) and len(able) > 1:
+            others = ", ".join(able[1:])
+            yield f"{name.strip()[:60]} is taken as {able[0]}; others of that name: {others}"
+
+
+def _told(measured: object) -> Iterator[str]:
+    """Yield what the list of measurements says in words."""
+    for one in measured if isinstance(measured, list) else [measured]:
+        said = one.get("words") if isinstance(one, Mapping) else one
+        if isinstance(said, (str, int, float)) and not isinstance(said, bool):
+            yield str(said).strip()
 
 
 def _value(value: object, kind: str) -> Value:
@@ -151,8 +151,16 @@ def _value(value: object, kind: str) -> Value:
         return parse(value, _UNITS[kind])
     if not isinstance(value, (str, int, float)):
         raise _wrong(value, "must be a text", "write a name")
-    said = str(value).strip()
-    return (chip_of(said) or said.casefold()) if kind == "chip" else said.casefold()
+    return _name(str(value).strip(), kind)
+
+
+def _name(said: str, kind: str) -> str:
+    """Return a name of the kind: of a chip as the catalog has it, of a path one of those known."""
+    if kind == "path" and said.upper() not in PATHS:
+        raise _wrong(said, f"must be one of {', '.join(PATHS)}", "nvidia-smi topo -m prints it")
+    if kind == "chip":
+        return (*variants(said), said.casefold())[0]
+    return said.casefold()
 
 
 def _wrong(value: object, rule: str, fix: str) -> InputError:
@@ -224,7 +232,7 @@ def _whole(value: Value | None) -> int | None:
 
 
 def _missing(facts: Mapping[str, Value], rows: list[dict[str, Value]]) -> Iterator[str]:
-    if "chip" not in facts and "system" not in facts:
+    if not {"chip", "chips", "system"} & set(facts):
         yield "chip: which GPUs these are"
     bandwidths = [row for row in rows if "busbw" in row]
     if bandwidths and not all("size" in row or "size" in facts for row in bandwidths):

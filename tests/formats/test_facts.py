@@ -1,0 +1,110 @@
+"""Facts files: what may be said, how names are taken, and that nothing said is dropped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from artery.errors import InputError
+from artery.formats.chip_variants import variants
+from artery.formats.reading import Reading
+from artery.formats.recognise import recognise
+from artery.formats.text import Text
+
+
+def told(content: str) -> Reading:
+    text = Text("facts.yaml", content)
+    return recognise(text)[0].read(text)
+
+
+def fields(content: str) -> dict[str, Any]:
+    found = told(content)
+    assert found.format == "facts"
+    return dict(found.fields)
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "value"),
+    [
+        ("out_of_memory: true", "out_of_memory", True),
+        ("allocation: 3 GiB", "allocation", 3 * 2.0**30),
+        ("of_expected: 40%", "of_expected", 0.4),
+        ("run_time: 2 min", "run_time", 120.0),
+        ("samples_per_s_per_gpu: 7.5", "samples_per_s_per_gpu", 7.5),
+        ("tokens_per_s_per_gpu: 3000", "tokens_per_s_per_gpu", 3000.0),
+        ("speedup: 0.5", "speedup", 0.5),
+        ("no_change: true", "no_change", True),
+    ],
+)
+def test_a_measurement_is_read_in_its_unit(said: str, key: str, value: float) -> None:
+    assert fields(f"measured:\n  - {{{said}}}\n")["measured"] == [{key: value}]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["out_of_memory: 3", "allocation: 26 GB/s", "of_expected: x", "run_time: 3 GB"]
+)
+def test_a_measurement_of_another_kind_is_an_error(wrong: str) -> None:
+    with pytest.raises(InputError):
+        told(f"measured:\n  - {{{wrong}}}\n")
+
+
+@pytest.mark.parametrize("section", ["hardware", "software", "workload", "measured"])
+def test_one_section_is_enough(section: str) -> None:
+    assert fields(f"# a ticket\n{section}: it is slow\n")["words"] == {section: "it is slow"}
+
+
+def test_a_section_among_other_keys_is_another_file() -> None:
+    claims = recognise(Text("other.yaml", "workload: web\nreplicas: 3\nimage: nginx\n"))
+    assert "facts" not in [one.name for one in claims]
+
+
+def test_texts_among_the_measurements_are_kept() -> None:
+    said = fields("measured:\n- it stops\n- {step_time: 2 s, words: then it runs out}\n- 7\n")
+    assert said["words"]["measured"] == "it stops; then it runs out; 7"
+    assert said["measured"] == [{"step_time": 2.0}]
+
+
+def test_several_chips_are_kept_beside_each_other() -> None:
+    said = fields("hardware: {chip: [H200, B200]}\n")["facts"]
+    assert said == {"chips": "h200, b200"}
+    assert fields("hardware: {chip: [H200, h200]}\n")["facts"] == {"chip": "h200"}
+    for wrong in ("[]", "[{a: 1}]"):
+        with pytest.raises(InputError):
+            told(f"hardware: {{chip: {wrong}}}\n")
+
+
+def test_the_path_to_a_card_is_one_that_the_driver_prints() -> None:
+    assert fields("hardware: {nic_path: PXB}\n")["facts"] == {"nic_path": "pxb"}
+    with pytest.raises(InputError, match="PIX"):
+        told("hardware: {nic_path: near}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "chips"),
+    [
+        ("A100", ("a100-80g", "a100-40g", "a100-80g-pcie")),
+        ("A100 SXM", ("a100-80g", "a100-40g")),
+        ("NVIDIA A100-SXM4-40GB", ("a100-40g",)),
+        ("A100 64GB", ("a100-80g", "a100-40g", "a100-80g-pcie")),
+        ("H100", ("h100-sxm", "h100-pcie")),
+        ("NVIDIA H100 80GB HBM3", ("h100-sxm",)),
+        ("NVIDIA H100 PCIe", ("h100-pcie",)),
+        ("GH200", ("gh200-96g", "gh200-144g")),
+        ("V100 16G", ("v100-16g",)),
+        ("a100-80g", ("a100-80g",)),
+        ("mi300x", ("mi300x",)),
+        ("Voodoo", ()),
+    ],
+)
+def test_a_name_stands_for_all_variants_that_it_does_not_rule_out(
+    name: str, chips: tuple[str, ...]
+) -> None:
+    assert variants(name) == chips
+
+
+def test_a_variant_that_was_taken_is_said_with_the_others() -> None:
+    found = told("hardware: {chip: GH200}\n")
+    assert found.fields["facts"]["chip"] == "gh200-96g"
+    assert "GH200 is taken as gh200-96g; others of that name: gh200-144g" in found.warnings
+    assert not [one for one in told("hardware: {chip: B200}\n").warnings if "taken" in one]
