@@ -60,9 +60,14 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
 
 
 @click.command("simulate")
-@click.argument("collective", metavar="COLLECTIVE")
+@click.argument("collective", metavar="COLLECTIVE", required=False)
 @system_option
 @_flags
+@click.option(
+    "--work",
+    metavar="FILE|FOLDER",
+    help="Play a whole job instead: Chakra traces (one, or a folder of all) or GOAL.",
+)
 @click.option("--map", "map_file", metavar="FILE", help="Write the load of every link (CSV, JSON).")
 @click.option("--trace", "trace_file", metavar="FILE", help="Write a timeline for Perfetto.")
 @node_option
@@ -70,8 +75,9 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
 @shared_options
 def command(
     *,
-    collective: str,
+    collective: str | None,
     on: str,
+    work: str | None,
     map_file: str | None,
     trace_file: str | None,
     as_json: bool,
@@ -87,6 +93,7 @@ def command(
       artery simulate all_reduce --on rail-clos-h100:8192 --fail-links 1%
       artery simulate alltoall --on dgx-h100:64 --size 64M --map links.csv
       artery simulate all_reduce --on dgx-h100:16 --slow 3=2x --seeds 20
+      artery simulate --work traces/ --on dgx-h100:16
 
     Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
     The time is the network's, simulated, and what the communication library takes to start.
@@ -99,6 +106,15 @@ def command(
     from artery.report.terminal import deliver
 
     _check_files(map_file, trace_file, out)
+    if work is not None:
+        if collective is not None:
+            raise UsageError(f"--work plays what its file says; leave {collective} out")
+        if map_file is not None or trace_file is not None:
+            raise UsageError("--map and --trace are of a collective; leave them out with --work")
+        _play_work(work, on, options, (as_json, lang, out))
+        return
+    if collective is None:
+        raise UsageError("COLLECTIVE is missing; name one, or give --work FILE")
     watch = _Watch()
     try:
         answer = watched(watch.told, collective, on, **options)
@@ -115,6 +131,34 @@ def command(
         write_whole(out, document("simulate", simulate_payload(answer)))
     else:
         deliver(simulate_drawing(answer, lang), out, least=TABLE_WIDTH)
+
+
+def _play_work(
+    work: str,
+    on: str,
+    options: dict[str, Any],
+    shown: tuple[bool, Language, str],
+) -> None:
+    """Play a work of many tasks and show what came out."""
+    from artery.answers.simulate_request import Request
+    from artery.answers.simulate_work import simulate_work
+    from artery.report.files import write_whole
+    from artery.report.json import document
+    from artery.report.simulate_work import work_drawing, work_payload
+    from artery.report.terminal import deliver
+
+    request = Request(collective="", on=on, **options)
+    request.check()
+    watch = _Watch()
+    try:
+        answer = simulate_work(work, request, watch.told)
+    finally:
+        watch.over()
+    as_json, lang, out = shown
+    if as_json:
+        write_whole(out, document("simulate", work_payload(answer)))
+    else:
+        deliver(work_drawing(answer, lang), out)
 
 
 ENDINGS = {"--map": (".csv", ".json"), "--trace": (".json",)}

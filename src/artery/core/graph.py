@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from artery.core.pricing import Collective
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A collective of ``size`` bytes (by nccl-tests' convention) over some ``ranks``.
+
+    ``tasks`` are the tasks, one of each rank in the same order, that take part in it.
+    """
+
+    collective: Collective
+    size: int
+    ranks: tuple[int, ...]
+    tasks: tuple[int, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class TaskGraph:
@@ -25,6 +40,9 @@ class TaskGraph:
     Task t starts when the tasks ``after[start[t]:start[t + 1]]`` are done, or, where
     ``begun`` says so, have started. A send is done when the message has left, a receive when it
     is delivered (and has started).
+
+    ``operations`` are collectives; their tasks have no partner and no delay, and each is done when
+    its rank is done with the collective. ``names`` are the tasks' own, empty where none has one.
     """
 
     ranks: int
@@ -36,3 +54,5 @@ class TaskGraph:
     start: NDArray[np.int64]
     after: NDArray[np.int64]
     begun: NDArray[np.bool_]
+    operations: tuple[Operation, ...] = ()
+    names: tuple[str, ...] = ()

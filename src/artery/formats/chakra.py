@@ -109,6 +109,17 @@ def _messages(stream: BufferedIOBase, totals: _Totals) -> Iterator[bytes]:
         left = left[position:]
 
 
+def messages_of(stream: BufferedIOBase) -> Iterator[bytes]:
+    """Yield the messages of a trace, the header first; raises where it breaks off.
+
+    Raises :class:`artery.formats.protobuf.BrokenMessageError`.
+    """
+    totals = _Totals()
+    yield from _messages(stream, totals)
+    if totals.broken:
+        raise BrokenMessageError(totals.broken)
+
+
 def _collect(stream: BufferedIOBase, totals: _Totals) -> None:
     for index, message in enumerate(_messages(stream, totals)):
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil
 from typing import Final
 
 import numpy as np
@@ -19,13 +18,13 @@ from artery.native.fluid import fluid
 from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
 from artery.simulator.buffers import buffers, control_of
-from artery.simulator.buffers import window as buffered_window
 from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
 from artery.simulator.fold import Alike
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
 from artery.simulator.routes import Ends, Routes
-from artery.simulator.scenario import Scenario, protocol
+from artery.simulator.scenario import Scenario
+from artery.simulator.transport import transport_of
 from artery.simulator.wires import Wires, wired
 from artery.simulator.work import MOST_TIMES, Explicit, explicit
 
@@ -232,7 +231,7 @@ def _explicit(
     """Play every message."""
     whole = explicit(system, wires, jobs, scenario)
     few = len(whole.work.transfers.size) <= MOST_TIMES
-    transport = _transport(system, scenario, chosen)
+    transport = transport_of(system, scenario, chosen)
     room = buffers(wires.network, scenario, chosen.control, chosen.segment)
     played = _play(whole.work, transport, chosen, room, times=few)
     finish = _finish(whole, jobs, played)
@@ -272,24 +271,6 @@ def _finish(whole: Explicit, jobs: tuple[Placed, ...], played: Played) -> tuple[
         place = np.argsort(chips[one.job])[np.argsort(np.argsort(one.chips))]
         np.maximum.at(found[one.job], place, done)
     return tuple(found[job] for job in sorted(found))
-
-
-def _transport(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
-    """Return how messages are sent: the transport's window, or a node's own where that is larger.
-
-    Inside a node no window holds the links back: it must cover their bandwidth times delay.
-    """
-    known = protocol(scenario.transport)
-    inner = system.tiers[0] if system.tiers else None
-    window = known.window
-    if inner is not None:
-        delay = 2 * inner.latency * inner.link.bandwidth * inner.link.efficiency
-        window = max(window, ceil(delay / known.segment) + 2)
-    if not chosen.segment:
-        return Transport(0, window, scenario.packet, least=1)
-    if chosen.control != "none":
-        window = max(window, buffered_window(scenario))
-    return Transport(chosen.segment, window, scenario.packet)
 
 
 def _play(
