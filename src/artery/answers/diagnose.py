@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect import named
 from artery.answers.expect_pricing import Setting
 from artery.core.pricing import Collective
-from artery.diagnoser.case import Case, Curve, Fact, Refusal
+from artery.diagnoser.case import Case, Curve, Fact, Point, Refusal
 from artery.diagnoser.shape import shape_of
 from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
 from artery.errors import InputError, Problem, Problems, ThresholdError
@@ -37,7 +37,8 @@ class DiagnoseAnswer:
     ``system`` is what the curve was held against, ``assumed`` what nobody stated about it;
     ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
-    ``old_columns``, ``other_curves``); ``wire`` is what one chip put on the network, B/s.
+    ``old_columns``, ``other_curves``, ``one_node``, ``model_by_name``, ``chips_in_words``,
+    ``same_peak``, ``share_said``); ``wire`` is what one chip put on the network, B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
     named; ``run`` a training run beside its own plan; ``None`` where there is none.
     """
@@ -146,7 +147,7 @@ def _shown(
     if judged is None or stand is None:
         return None, None
     proof = None
-    if wanted.prove:
+    if wanted.prove and judged.curve in case.curves:  # else nobody measured what could be played
         pair = (judged.curve, _collective(judged.curve))
         proof = proof_of(best.cause.key, world, pair, stand, fabric)
     said = case.facts.get("model")
@@ -204,7 +205,25 @@ def _held(
         stand = stand_for(case, curve, on, overrides, node)
         judged = None if stand.setting is None else _against(curve, stand.setting)
         found.append(_Held(stand, judged))
+    for share in () if case.refusals else case.shares:
+        probe = Curve(share.collective, share.ranks, share.nodes,
+                      (Point(share.size or PLATEAU, 1.0),), share.source)  # fmt: skip
+        stand = stand_for(case, probe, on, overrides, node)
+        if stand.setting is not None:
+            found.append(_Held(stand, _at_share(probe, stand.setting, share.part)))
     return tuple(found)
+
+
+def _at_share(probe: Curve, setting: Setting, part: float) -> Judged:
+    """Return the one size of ``probe`` at a ``part`` of what it should be.
+
+    Over two nodes that is a ring's bandwidth: people expect what the cards carry.
+    """
+    collective, size = _collective(probe), probe.last.size
+    way = ("ring",) if has_two_ways(probe, collective) else ()
+    should = band(setting, collective, [size], *way)
+    curve = replace(probe, points=(Point(size, part * should[0][0]),))
+    return Judged(curve, shape_of(curve), *should)
 
 
 def _worst(held: Sequence[_Held]) -> _Held:
@@ -245,16 +264,7 @@ def _missing(case: Case, stand: Stand | None) -> tuple[Missing, ...]:
 
 
 def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]) -> list[str]:
-    notes = []
-    for _, reading in readings:
-        if reading.format != "nccl-tests":
-            continue
-        average = reading.fields.get("average_busbw_bytes_per_s")
-        peak = reading.fields.get("peak_busbw_bytes_per_s")
-        if average and peak and average < 0.9 * peak:
-            notes.append("average")
-        if reading.fields.get("old_columns"):
-            notes.append("old_columns")
+    notes = [*case.notes, *_table_notes(readings)]
     curve = found.curve
     if curve is not None:
         if curve.nodes == 2 and curve.collective in (None, "all_reduce"):
@@ -263,9 +273,23 @@ def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]
             notes.append("size_unknown")
         if curve.collective is None:
             notes.append("collective_unknown")
+        if found.judged is not None and curve not in case.curves:
+            notes.append("share_said")
     if len(case.curves) > 1:
         notes.append("other_curves")
     return list(dict.fromkeys(notes))
+
+
+def _table_notes(readings: Sequence[tuple[str, Reading]]) -> Iterator[str]:
+    for _, reading in readings:
+        if reading.format != "nccl-tests":
+            continue
+        average = reading.fields.get("average_busbw_bytes_per_s")
+        peak = reading.fields.get("peak_busbw_bytes_per_s")
+        if average and peak and average < 0.9 * peak:
+            yield "average"
+        if reading.fields.get("old_columns"):
+            yield "old_columns"
 
 
 def _wire(curve: Curve | None) -> float | None:

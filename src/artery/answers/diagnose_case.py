@@ -12,6 +12,7 @@ from artery.answers.diagnose_fabric import Fabric
 from artery.answers.diagnose_facts import curves_of, facts_of
 from artery.answers.diagnose_sizing import sizing_facts
 from artery.answers.diagnose_system import is_pcie_only
+from artery.answers.diagnose_told import as_one_node, named_facts, shares_of
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host
@@ -42,18 +43,36 @@ def case_of(readings: Sequence[tuple[str, Reading]], fabric: Fabric | None = Non
     for name, value in fabric.facts() if fabric is not None else ():
         if fabric is not None and name not in facts:
             facts[name], origins[name] = value, fabric.source
-    found = tuple(curve for path, one in readings for curve in curves_of(one, path))
+    notes = _name(facts, origins, readings)
+    told = tuple(curve for path, one in readings for curve in curves_of(one, path))
+    found = as_one_node(told, facts)
+    notes += ["one_node"] if found != told else []
     _derive(facts, origins, found)
     alone = [one for one in found if (one.ranks or number(facts, "ranks")) == 1]
     curves = tuple(one for one in found if one not in alone)
     _imply(facts, origins, readings)
+    if "chips" in facts and "mfu_dense" in facts:
+        notes.append("same_peak")
     said = tuple(line for path, one in readings for line in _lines(one, path))
     refusals = tuple(why for path, one in readings for why in _refusals(one, path))
     refusals = tuple(dict.fromkeys((*refusals, *(_one_rank(one.source) for one in alone))))
     if curves:
         refusals = tuple(one for one in refusals if one.reason not in _OF_ONE_TABLE)
     degrees = impossible_degrees(facts)
-    return Case(curves, facts, origins, said, (*refusals, *degrees))
+    shares = shares_of(readings)
+    return Case(curves, facts, origins, said, (*refusals, *degrees), shares, tuple(notes))
+
+
+def _name(
+    facts: dict[str, Fact], origins: dict[str, str], readings: Sequence[tuple[str, Reading]]
+) -> list[str]:
+    """Add what names stand for; return the notes on it."""
+    path = next((path for path, one in readings if one.format == "facts"), None)
+    notes = []
+    for name, value, note in named_facts(facts, readings) if path is not None else ():
+        facts[name], origins[name] = value, str(path)
+        notes.append(note)
+    return notes
 
 
 def impossible_degrees(facts: Mapping[str, Fact]) -> tuple[Refusal, ...]:
@@ -97,7 +116,9 @@ def _imply(
         if reading.format != "facts":
             continue
         rows = reading.fields["measured"]
-        for name, value in training_facts(facts, rows, per_gpu=_per_gpu(reading)).items():
+        texts = list(_texts(reading.fields))
+        told = training_facts(facts, rows, per_gpu=_per_gpu(reading), texts=texts)
+        for name, value in told.items():
             facts[name], origins[name] = value, path
         for name, value in sizing_facts(facts, rows):
             facts.setdefault(name, value)

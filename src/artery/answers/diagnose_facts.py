@@ -8,6 +8,7 @@ from typing import Any, Final
 from artery.answers.expect import named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
+from artery.formats.facts import ranks_of
 from artery.formats.reading import Reading
 
 PLATEAU: Final = 8 * 2**30
@@ -104,7 +105,8 @@ def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
     for row in fields.get("measured", ()):
         rate = row.get("busbw")
         if rate and "size" not in row and "size" not in facts:
-            ranks, nodes = (_count(row.get(name, facts.get(name))) for name in ("ranks", "nodes"))
+            nodes = _count(row.get("nodes", facts.get("nodes")))
+            ranks = _count(ranks_of(row, facts))
             name = row.get("collective", facts.get("collective"))
             yield Curve(_known(name), ranks, nodes, (Point(PLATEAU, float(rate)),), source)
 

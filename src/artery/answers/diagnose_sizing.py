@@ -13,14 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Final
 
+from artery.answers.diagnose_scaling import total
 from artery.answers.diagnose_system import link_for
+from artery.answers.diagnose_training import GRADIENTS, WEIGHTS, states_of
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
 from artery.catalog.profiles import profile
 from artery.diagnoser.case import Fact, number
 from artery.errors import InputError
 
-PER_PARAMETER: Final = 16.0
 ESTIMATED, BUFFERS = 18.0, 1.5
 """Bytes per parameter, and the factor for buffers, of DeepSpeed's estimate."""
 
@@ -65,7 +66,7 @@ def _memory(facts: Mapping[str, Fact]) -> Iterator[tuple[str, Fact]]:
     parameters = number(facts, "parameters")
     if not parameters:
         return
-    yield "memory_needed", parameters * PER_PARAMETER
+    yield "memory_needed", parameters * (WEIGHTS + GRADIENTS + states_of(facts))
     there = number(facts, "memory_per_gpu")
     if there is None and "chip" in facts:
         try:
@@ -81,9 +82,9 @@ def _memory(facts: Mapping[str, Fact]) -> Iterator[tuple[str, Fact]]:
 def _scaling(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Fact]]:
     found = []
     for row in rows:
-        rate = row.get("samples_per_s") or row.get("tokens_per_s")
+        rate = total(row, row.get("ranks"))
         if rate and row.get("ranks"):
-            found.append((float(row["ranks"]), float(rate)))
+            found.append((float(row["ranks"]), rate))
     found.sort()
     if len(found) < 2:
         return

@@ -90,20 +90,20 @@ def stand_for(
     ranks = curve.ranks or _whole(case, "ranks")
     if ranks is None and on is None and "system" not in case.facts:
         return _of_whole_nodes(case, curve, overrides)
+    named = on or case.facts.get("system")
+    nodes = curve.nodes or _whole(case, "nodes")
+    if isinstance(named, str):
+        return _named(case, ranks, nodes, named, overrides)
     if ranks is None:
         return Stand(None, on, (RANKS,))
-    if on is not None:
-        return _named(case, curve, ranks, on, overrides)
-    named = case.facts.get("system")
-    if isinstance(named, str):
-        return _named(case, curve, ranks, named, overrides)
-    nodes = curve.nodes or _whole(case, "nodes")
     if file is not None and nodes in (None, 1):
         try:
             return _setting(file, ranks, 1, overrides, case)
         except InputError:
             pass  # the file says too little for a system; the facts may say more
-    return _from_facts(case, ranks, nodes, overrides)
+    case, assumed = _with_chip(case, nodes)
+    found = _from_facts(case, ranks, nodes, overrides)
+    return replace(found, assumed=(*found.assumed, *assumed))
 
 
 _SERVERS: Final = ((15e9, "v100"), (30e9, "a100-80g"), (60e9, "h100-sxm"), (120e9, "b200"))
@@ -115,24 +115,39 @@ def _of_whole_nodes(case: Case, curve: Curve, overrides: Sequence[str]) -> Stand
 
     Between nodes the cards decide, so that even the chip may be assumed, by the cards' rate.
     """
-    nodes, rate = curve.nodes or _whole(case, "nodes"), case.facts.get("nic_rate")
-    assumed = []
-    if "chip" not in case.facts and nodes is not None and nodes > 1 and isinstance(rate, float):
-        chip = next((name for most, name in _SERVERS if rate <= most), "b200")
-        case = replace(case, facts={**case.facts, "chip": chip})
-        assumed = [f"servers of {chip}, as usual with cards of {show_line_rate(rate)}"]
+    nodes = curve.nodes or _whole(case, "nodes")
+    case, assumed = _with_chip(case, nodes)
     base = _BASES.get(str(case.facts.get("chip")))
     if nodes is None or base is None:
         return Stand(None, None, (RANKS,))
     each = _whole(case, "gpus_per_node") or system_of(base).chips_per_node
     found = _from_facts(case, each * nodes, nodes, overrides)
-    assumed.append(f"all {each} chips of a node take part")
-    return replace(found, assumed=(*found.assumed, *assumed))
+    whole = f"all {each} chips of a node take part"
+    return replace(found, assumed=(*found.assumed, *assumed, whole))
 
 
-def _named(case: Case, curve: Curve, ranks: int, on: str, overrides: Sequence[str]) -> Stand:
+def _with_chip(case: Case, nodes: int | None) -> tuple[Case, tuple[str, ...]]:
+    """Return the case, with the usual chip of its cards if none is named, and what was assumed."""
+    rate = case.facts.get("nic_rate")
+    if "chip" in case.facts or nodes is None or nodes < 2 or not isinstance(rate, float):
+        return case, ()
+    chip = next((name for most, name in _SERVERS if rate <= most), "b200")
+    said = f"servers of {chip}, as usual with cards of {show_line_rate(rate)}"
+    return replace(case, facts={**case.facts, "chip": chip}), (said,)
+
+
+def _named(
+    case: Case, ranks: int | None, nodes: int | None, on: str, overrides: Sequence[str]
+) -> Stand:
+    """Return the system that was named; of whole nodes where nobody counted the ranks."""
     base = on.rpartition(":")[0] if ":" in on and on.rpartition(":")[2].isdecimal() else on
-    return _setting(base, ranks, curve.nodes or _whole(case, "nodes"), overrides, case)
+    if ranks is not None:
+        return _setting(base, ranks, nodes, overrides, case)
+    if nodes is None:
+        return Stand(None, on, (RANKS,))
+    each = _whole(case, "gpus_per_node") or system_of(base, overrides).chips_per_node
+    found = _setting(base, each * nodes, nodes, overrides, case)
+    return replace(found, assumed=(*found.assumed, f"all {each} chips of a node take part"))
 
 
 def _setting(

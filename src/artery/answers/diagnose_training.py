@@ -2,15 +2,20 @@
 
 Memory: Adam in mixed precision keeps 16 bytes per parameter (Rajbhandari et al., ZeRO, SC 2020,
 section 3.1): 2 of weights, 2 of gradients, 12 of optimizer states, which stages 1 to 3 share out.
+Adapters (Hu et al., LoRA, 2021) leave the weights alone: gradients and states are those of so few
+that they do not count.
 Model FLOPS utilisation is against the dense peak (Chowdhery et al., PaLM, 2022, appendix B);
 datasheets print twice that, with sparsity.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from artery.answers.diagnose_scaling import scaling_facts
+from artery.answers.diagnose_words import failed_allocations, out_of_memory
 from artery.catalog.chips import chip as chip_of
 from artery.diagnoser.case import Fact, number
 from artery.errors import InputError
@@ -22,50 +27,89 @@ GRADIENTS: Final = 2.0
 STATES: Final = 12.0
 """Bytes per parameter: fp32 copy, momentum and variance."""
 
+_OTHER_STATES: Final[Mapping[str, float]] = {"sgd": 8.0, "adafactor": 4.0}
+"""Of other optimizers: fp32 copy and momentum; fp32 copy, factors of rows and columns (Shazeer and
+Stern, Adafactor, ICML 2018) too few to count."""
+
+_ADAPTERS: Final = re.compile(r"\bQ?LoRA\b|\badapters?\b|\bPEFT\b", re.IGNORECASE)
+
+_RAN: Final = frozenset({
+    "step_time", "run_time", "samples_per_s", "tokens_per_s", "samples_per_s_per_gpu",
+    "tokens_per_s_per_gpu", "flops_per_gpu", "mfu", "speedup", "busbw", "algbw", "no_change",
+})  # fmt: skip
+"""Measurements of a run that ran: its states fitted, or it is no training."""
+
 _SAME: Final = 0.03
 """Assumed: a size that is a whole copy of the parameters hits it this closely."""
 
 
 def training_facts(
-    facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool = False
+    facts: Mapping[str, Fact],
+    rows: Sequence[Row],
+    *,
+    per_gpu: bool = False,
+    texts: Sequence[str] = (),
 ) -> dict[str, Fact]:
     """Return what follows from the ``facts`` and measured ``rows`` of a training run.
 
     ``states_over_memory``: bytes that every GPU keeps over what it has; ``copy_bytes``: bytes per
     parameter of an allocation that is a whole copy of the parameters; ``mfu_dense`` and
-    ``mfu_sparse``: achieved FLOP/s over either peak; ``efficiency_in_node``, ``efficiency_across``:
-    throughput per GPU over that of the smallest run; ``implied_network_rate``: B/s that the
-    longer step of several nodes implies. ``per_gpu`` says that throughputs are those of one GPU.
+    ``mfu_sparse``: achieved FLOP/s over either peak; ``implied_network_rate``: B/s that the
+    longer step of several nodes implies; ``out_of_memory``, ``no_change``, ``of_expected`` as
+    measured; those of :mod:`artery.answers.diagnose_scaling`. ``per_gpu`` says that throughputs
+    are those of one GPU, ``texts`` is what was said in words.
     """
-    runs = _throughputs(facts, rows, per_gpu=per_gpu)
-    found = [*_memory(facts, rows), *_utilisation(facts, rows), *_scaling(runs)]
-    found += _implied(facts, rows)
+    found = [*_memory(facts, rows, texts), *_utilisation(facts, rows)]
+    found += scaling_facts(facts, rows, per_gpu=per_gpu)
+    found += [*_implied(facts, rows), *_stated(facts, rows)]
     return dict(found)
 
 
-def _memory(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
+def _stated(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
+    shares = [row["of_expected"] for row in rows if row.get("of_expected")]
+    if shares:
+        yield "of_expected", min(shares)
+    if any(row.get("no_change") for row in rows):
+        yield "no_change", True
+        if (number(facts, "pp") or 1) > 1:
+            yield "pipeline_indifferent", True
+
+
+def _memory(
+    facts: Mapping[str, Fact], rows: Sequence[Row], texts: Sequence[str]
+) -> Iterator[tuple[str, Fact]]:
+    asked = [float(row["allocation"]) for row in rows if row.get("allocation")]
+    asked = asked or list(failed_allocations(texts))
+    full = bool(asked) or out_of_memory(texts) or any(row.get("out_of_memory") for row in rows)
+    if full:
+        yield "out_of_memory", True
     parameters = number(facts, "parameters")
     if not parameters:
         return
     there = number(facts, "memory_per_gpu") or _capacity(facts)
-    if there:
-        yield "states_over_memory", parameters * _bytes_kept(facts) / there
-    for row in rows:
-        asked = row.get("memory")
-        if asked:
-            for width in (4.0, 2.0):
-                if abs(asked / (parameters * width) - 1) < _SAME:
-                    yield "copy_bytes", width
+    if there and (full or not any(_RAN & set(row) for row in rows)):
+        kept = _bytes_kept(facts, adapters=any(map(_ADAPTERS.search, texts)))
+        yield "states_over_memory", parameters * kept / there
+    for bytes_ in asked or [float(row["memory"]) for row in rows if row.get("memory")]:
+        for width in (4.0, 2.0):
+            if abs(bytes_ / (parameters * width) - 1) < _SAME:
+                yield "copy_bytes", width
 
 
-def _bytes_kept(facts: Mapping[str, Fact]) -> float:
+def states_of(facts: Mapping[str, Fact]) -> float:
+    """Return the bytes per parameter that the optimizer keeps; Adam's where none is named."""
+    return _OTHER_STATES.get(str(facts.get("optimizer")), STATES)
+
+
+def _bytes_kept(facts: Mapping[str, Fact], *, adapters: bool) -> float:
     """Return the bytes per parameter that every GPU keeps, after sharding."""
     split = (number(facts, "tp") or 1) * (number(facts, "pp") or 1)
     shares = max((number(facts, "ranks") or 1) / split, 1.0)
     stage = number(facts, "zero") or 0
-    kept = STATES / (shares if stage >= 1 else 1)
-    kept += GRADIENTS / (shares if stage >= 2 else 1)
-    kept += WEIGHTS / (shares if stage >= 3 else 1)
+    kept = WEIGHTS / (shares if stage >= 3 else 1)
+    if not adapters:
+        kept += states_of(facts) / (shares if stage >= 1 else 1)
+        kept += GRADIENTS / (shares if stage >= 2 else 1)
     return kept / split
 
 
@@ -90,45 +134,18 @@ def _utilisation(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tup
 
 
 def _peak(facts: Mapping[str, Fact]) -> float | None:
-    """Return the dense peak of the chip at bf16, else fp16."""
+    """Return the dense peak at bf16, else fp16, where all chips that it may be have the same."""
+    named = str(facts.get("chip") or facts.get("chips") or "")
+    found = {_dense(name) for name in named.split(", ") if name}
+    return found.pop() if len(found) == 1 else None
+
+
+def _dense(name: str) -> float | None:
     try:
-        peaks = chip_of(str(facts["chip"])).peaks if "chip" in facts else {}
+        peaks = chip_of(name).peaks
     except InputError:
         return None
     return peaks.get("bf16") or peaks.get("fp16")
-
-
-def _throughputs(
-    facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool
-) -> list[tuple[float, float, float]]:
-    """Return (ranks, nodes, throughput) of each run that says all, fewest ranks first."""
-    found = []
-    for row in rows:
-        rate = row.get("samples_per_s") or row.get("tokens_per_s") or row.get("speedup")
-        nodes = row.get("nodes") or (facts.get("nodes") if "ranks" not in row else 1.0)
-        ranks = row.get("ranks") or _product(nodes, facts.get("gpus_per_node"))
-        if rate and ranks and nodes:
-            found.append((float(ranks), float(nodes), float(rate) * (ranks if per_gpu else 1)))
-    return sorted(found)
-
-
-def _product(one: object, other: object) -> float | None:
-    both = isinstance(one, float) and isinstance(other, float)
-    return one * other if both and isinstance(one, float) and isinstance(other, float) else None
-
-
-def _scaling(runs: Sequence[tuple[float, float, float]]) -> Iterator[tuple[str, Fact]]:
-    inside = [run for run in runs if run[1] == 1]
-    across = [run for run in runs if run[1] > 1]
-    if len(inside) > 1:
-        yield "efficiency_in_node", _efficiency(inside[0], inside[-1])
-    if across and runs[0][0] < across[-1][0]:
-        base = inside[-1] if inside else runs[0]
-        yield "efficiency_across", _efficiency(base, across[-1])
-
-
-def _efficiency(small: tuple[float, float, float], large: tuple[float, float, float]) -> float:
-    return (large[2] / large[0]) / (small[2] / small[0])
 
 
 def _implied(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:

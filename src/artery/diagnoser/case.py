@@ -50,6 +50,21 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """What somebody says a bandwidth is of the expected one, who does not say either.
+
+    ``size`` in bytes, ``ranks`` and ``nodes`` are ``None`` where nobody said.
+    """
+
+    collective: str
+    ranks: int | None
+    nodes: int | None
+    size: int | None
+    part: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """A line that was read, or what a reader remarked, and the file it is from.
 
@@ -72,10 +87,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Everything that is known. ``origins`` says which file each of the ``facts`` is from."""
+    """Everything that is known. ``origins`` says which file each of the ``facts`` is from.
+
+    ``notes`` are names of conventions by which something was taken as known.
+    """
 
     curves: tuple[Curve, ...] = ()
     facts: Mapping[str, Fact] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     said: tuple[Said, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    shares: tuple[Share, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from artery.diagnoser.case import Case, Curve, Refusal
+from artery.diagnoser.case import Case, Curve, Refusal, number
 from artery.diagnoser.rules import Cause, causes
 from artery.diagnoser.shape import Reading, shape_of
 from artery.diagnoser.weigh import Reprice, Weighed, weigh
@@ -96,7 +96,7 @@ def judge(
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
     weighed = weigh(case, curve if judged else None, shape, reprice, candidates)
-    verdict = _verdict(judged, shape, weighed)
+    verdict = _verdict(judged, shape, weighed, number(case.facts, "of_expected"))
     asked = _asked(case, judged, weighed, tuple(missing))
     return Diagnosis(verdict, judged, curve, _shown(weighed), asked, ())
 
@@ -131,14 +131,21 @@ def _applies(cause: Cause, case: Case, curve: Curve | None) -> bool:
     return all(name in case.facts for name in cause.needs)
 
 
-def _verdict(judged: Judged | None, shape: str | None, weighed: Sequence[Weighed]) -> Verdict:
+def _verdict(
+    judged: Judged | None, shape: str | None, weighed: Sequence[Weighed], share: float | None
+) -> Verdict:
+    """Return the verdict; ``share`` is what somebody says was measured of the expected."""
     if judged is not None:
         broken = judged.ratio < FAULTY or shape == "falling"
         return "faulty" if broken else "degraded"
     proven = [one for one in weighed if one.evidence and one.confidence >= 0.5]
     if shape == "falling":
         return "faulty"
-    return proven[0].cause.verdict if proven else "unknown"
+    if proven:
+        return proven[0].cause.verdict
+    if share is None:
+        return "unknown"
+    return "faulty" if share < FAULTY else "degraded" if share < HEALTHY else "healthy"
 
 
 def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:

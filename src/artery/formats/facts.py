@@ -218,13 +218,23 @@ def _curves(facts: Mapping[str, Value], rows: list[dict[str, Value]]) -> Iterato
         which = row.get("collective", facts.get("collective"))
         key = (
             str(which) if which else None,
-            _whole(row.get("ranks", facts.get("ranks"))),
+            _whole(ranks_of(row, facts)),
             _whole(row.get("nodes", facts.get("nodes"))),
         )
         groups.setdefault(key, []).append({"size_bytes": bytes_, "busbw_bytes_per_s": rate})
     for (collective, ranks, nodes), points in groups.items():
         points.sort(key=lambda point: point["size_bytes"])
         yield {"collective": collective, "ranks": ranks, "nodes": nodes, "points": points}
+
+
+def ranks_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> Value | None:
+    """Return how many GPUs took part in a measurement: as it says, else all of its nodes."""
+    nodes = row.get("nodes")
+    if "ranks" in row or nodes is None or nodes == facts.get("nodes"):
+        found: Value | None = row.get("ranks", facts.get("ranks"))
+        return found
+    each = facts.get("ranks_per_node", facts.get("gpus_per_node"))
+    return nodes * each if isinstance(each, float) and isinstance(nodes, float) else None
 
 
 def _whole(value: Value | None) -> int | None:
