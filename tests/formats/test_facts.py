@@ -108,3 +108,22 @@ def test_a_variant_that_was_taken_is_said_with_the_others() -> None:
     assert found.fields["facts"]["chip"] == "gh200-96g"
     assert "GH200 is taken as gh200-96g; others of that name: gh200-144g" in found.warnings
     assert not [one for one in told("hardware: {chip: B200}\n").warnings if "taken" in one]
+
+
+def curves(rows: str) -> list[list[float]]:
+    said = fields(f"hardware: {{ranks: 8}}\nworkload: {{size: 1G}}\nmeasured: [{rows}]\n")
+    return [[point["busbw_bytes_per_s"] for point in one["points"]] for one in said["curves"]]
+
+
+def test_measurements_that_differ_in_notes_are_one_curve_until_they_contradict() -> None:
+    low, high = "{busbw: 95 GB/s, note: low}", "{busbw: 97 GB/s, note: high}"
+    assert curves(f"{low}, {high}") == [[95e9, 97e9]]
+    assert curves(f"{low}, {{busbw: 50 GB/s, note: new}}") == [[95e9], [50e9]]
+    rows = f"{low}, {{busbw: 50 GB/s, note: new}}"
+    found = told(f"workload: {{size: 1G}}\nmeasured: [{rows}]\n")
+    assert any("run of their own" in one for one in found.warnings)
+
+
+def test_a_total_that_is_said_to_be_of_one_gpu_is_remarked() -> None:
+    found = told("measured: [{samples_per_s: 30, note: 30 per GPU}]\n")
+    assert any("samples_per_s_per_gpu" in one for one in found.warnings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -17,8 +16,6 @@ from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host
 from artery.formats.reading import Reading
-
-_PER_GPU: Final = re.compile(r"(?:\bper|/) ?-?(?:gpu|chip|card|device)\b", re.IGNORECASE)
 
 _OF_ONE_TABLE: Final = frozenset({"no_rows", "one_rank"})
 """Reasons that say nothing against the other tables."""
@@ -117,7 +114,7 @@ def _imply(
             continue
         rows = reading.fields["measured"]
         texts = list(_texts(reading.fields))
-        told = training_facts(facts, rows, per_gpu=_per_gpu(reading), texts=texts)
+        told = training_facts(facts, rows, texts=texts)
         for name, value in told.items():
             facts[name], origins[name] = value, path
         for name, value in sizing_facts(facts, rows):
@@ -151,11 +148,6 @@ def _texts(fields: Mapping[str, Any]) -> Iterator[str]:
                 yield text
     for row in _tables(fields.get("measured")):
         yield from (text for text in row.values() if isinstance(text, str))
-
-
-def _per_gpu(reading: Reading) -> bool:
-    """Whether throughputs are said to be those of one GPU."""
-    return any(_PER_GPU.search(text[:2000]) for text in _texts(reading.fields))
 
 
 def _tables(rows: object) -> list[Mapping[str, Any]]:

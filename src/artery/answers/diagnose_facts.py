@@ -8,7 +8,7 @@ from typing import Any, Final
 from artery.answers.expect import named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
-from artery.formats.facts import ranks_of
+from artery.formats.facts_curves import ranks_of
 from artery.formats.reading import Reading
 
 PLATEAU: Final = 8 * 2**30

@@ -28,41 +28,37 @@ class Run(NamedTuple):
     rate: float
 
 
-def scaling_facts(
-    facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool = False
-) -> Iterator[tuple[str, Fact]]:
+def scaling_facts(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
     """Yield ``efficiency_in_node``, ``efficiency_across`` and ``throughput_over_one_node``.
 
     The first two are throughput per GPU over that of the smallest run, the third is throughput
     of all nodes over that of one. What was measured comes last, so that it holds above what
-    somebody states. ``per_gpu`` says that throughputs are those of one GPU.
+    somebody states.
     """
     for row in rows:
         yield from _stated(facts, row)
     yield from _times(facts, rows)
-    yield from _measured(throughputs(facts, rows, per_gpu=per_gpu))
+    yield from _measured(throughputs(facts, rows))
 
 
-def throughputs(facts: Mapping[str, Fact], rows: Sequence[Row], *, per_gpu: bool) -> list[Run]:
+def throughputs(facts: Mapping[str, Fact], rows: Sequence[Row]) -> list[Run]:
     """Return each run that says all, fewest ranks first."""
     found = []
     for row in rows:
         nodes, ranks = _place(facts, row)
-        rate = total(row, ranks, per_gpu=per_gpu)
+        rate = total(row, ranks)
         if rate and ranks and nodes:
             found.append(Run(ranks, nodes, rate))
     return sorted(found)
 
 
-def total(row: Row, ranks: float | None, *, per_gpu: bool = False) -> float | None:
+def total(row: Row, ranks: float | None) -> float | None:
     """Return the throughput of all GPUs of a measurement; ``None`` if it has none."""
     one = row.get("samples_per_s_per_gpu") or row.get("tokens_per_s_per_gpu")
     if one:
         return float(one) * ranks if ranks else None
     both = row.get("samples_per_s") or row.get("tokens_per_s")
-    if not both:
-        return None
-    return float(both) * (ranks or 1.0) if per_gpu else float(both)
+    return float(both) if both else None
 
 
 def _place(facts: Mapping[str, Fact], row: Row) -> tuple[float | None, float | None]:

@@ -10,7 +10,7 @@ from artery.answers.diagnose_words import chips_in, parameters_of
 from artery.answers.expect import named
 from artery.diagnoser.case import Curve, Fact, Share
 from artery.errors import InputError
-from artery.formats.facts import ranks_of
+from artery.formats.facts_curves import ranks_of
 from artery.formats.reading import Reading
 
 Files = Sequence[tuple[str, Reading]]

@@ -44,11 +44,7 @@ _SAME: Final = 0.03
 
 
 def training_facts(
-    facts: Mapping[str, Fact],
-    rows: Sequence[Row],
-    *,
-    per_gpu: bool = False,
-    texts: Sequence[str] = (),
+    facts: Mapping[str, Fact], rows: Sequence[Row], *, texts: Sequence[str] = ()
 ) -> dict[str, Fact]:
     """Return what follows from the ``facts`` and measured ``rows`` of a training run.
 
@@ -56,11 +52,11 @@ def training_facts(
     parameter of an allocation that is a whole copy of the parameters; ``mfu_dense`` and
     ``mfu_sparse``: achieved FLOP/s over either peak; ``implied_network_rate``: B/s that the
     longer step of several nodes implies; ``out_of_memory``, ``no_change``, ``of_expected`` as
-    measured; those of :mod:`artery.answers.diagnose_scaling`. ``per_gpu`` says that throughputs
-    are those of one GPU, ``texts`` is what was said in words.
+    measured; those of :mod:`artery.answers.diagnose_scaling`. ``texts`` is what was said in
+    words.
     """
     found = [*_memory(facts, rows, texts), *_utilisation(facts, rows)]
-    found += scaling_facts(facts, rows, per_gpu=per_gpu)
+    found += scaling_facts(facts, rows)
     found += [*_implied(facts, rows), *_stated(facts, rows)]
     return dict(found)
 

@@ -32,6 +32,7 @@ from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.formats.chip_variants import variants
+from artery.formats.facts_curves import curves, told_apart
 from artery.formats.facts_keys import CONDITIONS, FACTS, PATHS, QUANTITIES, SECTIONS
 from artery.formats.json_text import tables
 from artery.formats.numerals import number
@@ -39,6 +40,9 @@ from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 from artery.formats.yaml_text import yaml_documents
 from artery.units import parse, show_bytes, show_line_rate, show_rate, size
+
+_PER_GPU: Final = re.compile(r"(?:\bper|/) ?-?(?:gpu|chip|card|device)\b", re.IGNORECASE)
+_TOTALS: Final = ("samples_per_s", "tokens_per_s")
 
 _UNITS: Final = {"rate": "B/s", "time": "s", "flops": "FLOP/s", "share": "1", "bytes": "B"}
 _SECTION: Final = re.compile(r"(?m)^(hardware|software|workload|measured)\s*:")
@@ -202,43 +206,10 @@ def _fields(
         "facts": derived,
         "words": words,
         "measured": rows,
-        "curves": list(_curves(derived, rows)),
+        "curves": curves(derived, rows),
         "refusals": refusals,
         "missing_facts": list(_missing(derived, rows)),
     }
-
-
-def _curves(facts: Mapping[str, Value], rows: list[dict[str, Value]]) -> Iterator[dict[str, Any]]:
-    """Yield bandwidths by size, those of one collective and one number of ranks together."""
-    groups: dict[tuple[str | None, int | None, int | None], list[dict[str, float]]] = {}
-    for row in rows:
-        rate, bytes_ = row.get("busbw"), row.get("size", facts.get("size"))
-        if not isinstance(rate, float) or not isinstance(bytes_, float):
-            continue
-        which = row.get("collective", facts.get("collective"))
-        key = (
-            str(which) if which else None,
-            _whole(ranks_of(row, facts)),
-            _whole(row.get("nodes", facts.get("nodes"))),
-        )
-        groups.setdefault(key, []).append({"size_bytes": bytes_, "busbw_bytes_per_s": rate})
-    for (collective, ranks, nodes), points in groups.items():
-        points.sort(key=lambda point: point["size_bytes"])
-        yield {"collective": collective, "ranks": ranks, "nodes": nodes, "points": points}
-
-
-def ranks_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> Value | None:
-    """Return how many GPUs took part in a measurement: as it says, else all of its nodes."""
-    nodes = row.get("nodes")
-    if "ranks" in row or nodes is None or nodes == facts.get("nodes"):
-        found: Value | None = row.get("ranks", facts.get("ranks"))
-        return found
-    each = facts.get("ranks_per_node", facts.get("gpus_per_node"))
-    return nodes * each if isinstance(each, float) and isinstance(nodes, float) else None
-
-
-def _whole(value: Value | None) -> int | None:
-    return int(value) if isinstance(value, float) and value.is_integer() else None
 
 
 def _missing(facts: Mapping[str, Value], rows: list[dict[str, Value]]) -> Iterator[str]:
@@ -279,6 +250,12 @@ def _shown(key: str, value: Value) -> str:
 def _warnings(fields: Mapping[str, Any]) -> Iterator[str]:
     if any(row.get("average") for row in fields["measured"]):
         yield "an average over all sizes is not the peak: small sizes pull it down"
+    texts = [*fields["words"].values(), *(str(row.get("note", "")) for row in fields["measured"])]
+    totals = any(key in row for row in fields["measured"] for key in _TOTALS)
+    if totals and any(_PER_GPU.search(text[:2000]) for text in texts):
+        yield "throughputs are taken as totals: of one GPU they are samples_per_s_per_gpu"
+    if told_apart(fields["facts"], fields["measured"]):
+        yield "measurements of one size differ: those of one note are taken as a run of their own"
     unknown = {
         str(one["collective"]) for one in fields["curves"] if one["collective"]
     } - COLLECTIVES
