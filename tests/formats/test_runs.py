@@ -167,8 +167,9 @@ def test_facts_with_slips_are_all_reported() -> None:
     assert "direction" in found["hardware.nic_rate"].rule
 
 
-def test_the_page_on_facts_names_every_key_and_its_example_is_read() -> None:
-    page = (ROOT / "docs" / "facts.md").read_text("utf-8")
+@pytest.mark.parametrize("name", ["facts.md", "facts.zh.md"])
+def test_the_page_on_facts_explains_every_key_and_its_example_is_read(name: str) -> None:
+    page = (ROOT / "docs" / name).read_text("utf-8")
     keys = {key for section in FACTS.values() for key in section} | {*QUANTITIES, *CONDITIONS}
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| `")]
     assert {key for row in rows for key in re.findall(r"`(\w+)`", row[0])} == keys
