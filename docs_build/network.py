@@ -8,6 +8,7 @@ from typing import Final
 from accuracy.network import HTSIM, NDP_WINDOW, PLANNED, Row, kept
 from artery.answers.article import Text
 from artery.report.words import Language
+from docs_build import ROOT
 
 _INTRO: Final = Text(
     """\
@@ -202,7 +203,8 @@ def _page(lang: Language) -> str:
         of(_AFTER_HTSIM).format(window=NDP_WINDOW), _table(of(_LEAVES), _leaves(tables["leaves"])),
         of(_AFTER_LEAVES), _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
     ]  # fmt: skip
-    return "".join(parts)
+    name = "network.md" if lang == "en" else "network.zh.md"
+    return "".join(parts) + "\n" + (ROOT / "docs_build" / "templates" / name).read_text("utf-8")
 
 
 def _table(head: str, rows: Iterator[list[str]]) -> str:

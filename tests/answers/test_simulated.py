@@ -179,11 +179,22 @@ def test_seeds_belong_to_a_simulated_network() -> None:
         played("gpt2", "dgx-h100:16", seeds=0)
 
 
-def test_a_torus_keeps_the_closed_form() -> None:
-    found = network(played("gpt2", "tpu-v4-pod:16"))
+def test_groups_on_a_torus_go_by_dimension() -> None:
+    options = {"tp": 4, "pp": 1, "cp": 1, "dp": 16}
+    found = network(played("llama3-8b", "tpu-v4-pod:64", **options))
+    assert {each.kind for each in found.exchanges} == {"tp", "dp"}
+    for each in found.exchanges:
+        assert each.played
+        assert each.seconds == pytest.approx(each.closed, rel=0.02), each
+    assert found.step == pytest.approx(found.closed, rel=0.02)
+
+
+def test_ranks_dealt_over_a_torus_keep_the_closed_form_and_say_why() -> None:
+    options = {"tp": 4, "pp": 1, "cp": 1, "dp": 16, "placement": "random"}
+    found = network(played("llama3-8b", "tpu-v4-pod:64", **options))
     assert found.step == found.closed
     assert found.exchanges
-    assert all("torus" in each.refused for each in found.exchanges)
+    assert all("fill no box of the torus" in each.refused for each in found.exchanges)
 
 
 def test_one_chip_has_nothing_to_play() -> None:

@@ -130,7 +130,36 @@ def test_two_jobs_interleaved_on_the_same_leaves_slow_each_other_where_hashes_co
     assert {(chip // 8) % 2 for pair in link.pairs for chip in pair} == {0, 1}
 
 
-def test_a_torus_is_not_played_group_by_group() -> None:
+def on_torus(collective: Collective, ranks: int, stride: int, chips: int = 64) -> Simulation:
+    torus = system(f"tpu-v4-pod:{chips}", ())
+    rows = groups(np.arange(chips), ranks, stride)
+    name = "torus" if collective not in ("sendrecv", "alltoall") else "grouped"
+    jobs = laid(torus, Shared(collective, name, SIZE), rows)
+    return simulate(torus, jobs, Scenario(routing="static", engine="coupled"))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "stride", "sides"),
+    [(4, 1, 1), (4, 4, 1), (4, 16, 1), (16, 1, 2), (16, 4, 2), (64, 1, 3)],
+)
+def test_groups_on_a_torus_fill_both_ways_of_each_of_their_sides(
+    ranks: int, stride: int, sides: int
+) -> None:
+    # 4x4x4, all sides rings: (n-1)/n of the bytes over two links a side, all of them busy.
+    found = on_torus("all_gather", ranks, stride)
+    rate = int(found.network.rate[0])
+    assert found.seconds == pytest.approx((ranks - 1) / ranks * SIZE / (2 * sides * rate), rel=0.02)
+
+
+def test_stages_far_apart_on_a_torus_share_the_links_on_the_way() -> None:
+    # Two stages half a side of four apart: each cable on the way carries two messages.
+    found = on_torus("sendrecv", 2, 32)
+    near = on_torus("sendrecv", 2, 1)
+    assert found.seconds == pytest.approx(2 * near.seconds, rel=0.02)
+
+
+def test_a_group_that_fills_no_box_of_a_torus_is_said() -> None:
     torus = system("tpu-v4-pod:64", ())
-    with pytest.raises(InputError, match="torus"):
-        laid(torus, Shared("all_reduce", "torus", SIZE), groups(np.arange(64), 4, 1))
+    row = np.array([[0, 1, 2, 4]])
+    with pytest.raises(InputError, match="fill no box"):
+        laid(torus, Shared("all_reduce", "torus", SIZE), row)

@@ -14,6 +14,7 @@ import numpy as np
 
 from artery.answers.contention import Exchange, Fought, Kind
 from artery.cluster.dragonfly import Dragonfly
+from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import ClosedForm
@@ -131,6 +132,8 @@ class Simulated:
         """How packets find their way on this network."""
         link = self.system.tiers[-1].link.kind if self.system.tiers else ""
         structure = self.system.router.structure
+        if isinstance(structure, Torus):
+            return Scenario(routing="static", engine="coupled", seed=self.seed)
         longer = isinstance(structure, Assembly) and isinstance(structure.fabric, Dragonfly)
         routing, pairs = LONGER if longer else ROUTING.get(link, HASHED)
         return Scenario(routing=routing, queue_pairs=pairs, engine="coupled", seed=self.seed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,19 +85,41 @@ def laid(system: System, shared: Shared, rows: Ints, first: int = 0) -> tuple[Pl
 
     Rings and trees go through a group's nodes in the order of its first ranks, a channel for each
     member that a node has, so that all its cards carry a share, and change nodes on one rail.
-    Raises ``InputError`` on a torus, whose collectives go by dimension.
+    On a torus they go by dimension of the box that a group fills. Raises ``InputError`` for a
+    group that fills none.
     """
-    if isinstance(system.router.structure, Torus):
-        raise InputError(
-            Problem(field="network", found=f"{system.name}, a torus",
-                    rule="groups of a step are played on nodes under switches only",
-                    fix="leave --network simulate out")
-        )  # fmt: skip
+    torus = system.router.structure
     return tuple(
         replace(placed, job=first + number)
         for number, row in enumerate(rows)
-        for placed in _channels(system, shared, row)
+        for placed in (
+            (_boxed(torus, shared, row),)
+            if isinstance(torus, Torus)
+            else _channels(system, shared, row)
+        )
     )
+
+
+def _boxed(torus: Torus, shared: Shared, row: Ints) -> Placed:
+    """Return a group on a torus: by dimension of its box, pairs that exchange all at once."""
+    if shared.collective == "sendrecv":
+        return Placed(_chain(len(row)), shared.size, row)
+    if shared.collective == "alltoall":
+        return Placed(_pairs("grouped", "alltoall", len(row)), shared.size, row)
+    place = np.array(np.unravel_index(row, torus.dims[::-1]))[::-1]
+    box = tuple(len(np.unique(one)) for one in place)
+    if prod(box) != len(row):
+        raise InputError(
+            Problem(field="placement", found=f"{len(row)} chips that fill no box of the torus",
+                    rule="collectives on a torus go by dimension",
+                    fix="--placement packed, or degrees that divide its sides")
+        )  # fmt: skip
+    return Placed(_by_dimension(shared.collective, box), shared.size, row[np.lexsort(place)])
+
+
+@lru_cache(maxsize=256)
+def _by_dimension(collective: Collective, box: tuple[int, ...]) -> Schedule:
+    return schedule("torus", collective, prod(box), dims=box)
 
 
 def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
