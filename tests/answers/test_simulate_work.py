@@ -171,6 +171,9 @@ CROSSED = (
         ),
         ([[collective(1, ALL_REDUCE, 8)], [compute(1, 1)]], "every rank takes part in each"),
         ([[collective(1, 3, 8)], [collective(1, 3, 8)]], "played are ALL_REDUCE"),
+        ([[compute(1, 10**12)]], "durations are up to a day"),
+        ([[collective(1, ALL_REDUCE, 2**60)]], "sizes from 0 to a pebibyte"),
+        ([[compute(1, 2**64 - 1)]], "durations are up to a day"),
         ([[compute(1, 1)]] * 9, "has 8 chips, one for each rank"),
     ],
 )
@@ -186,6 +189,12 @@ def test_a_work_of_too_many_messages_is_refused_before_it_is_laid_out(tmp_path: 
     file.write_bytes(trace(*(collective(one, ALL_REDUCE, MIB) for one in range(1, 9))))
     with pytest.raises(InputError, match="fewer steps of the job"):
         played(file, "dgx-h100:512")
+
+
+def test_a_work_longer_than_the_clock_counts_is_refused(tmp_path: Path) -> None:
+    day = 86_400 * 10**6
+    with pytest.raises(InputError, match="s of computation on all ranks together"):
+        played(folder(tmp_path / "t", [compute(one, day) for one in range(12)]))
 
 
 def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:

@@ -72,6 +72,8 @@ def test_messages_of_one_tag_belong_together_in_the_order_of_the_file() -> None:
         ("l1: send 8b from 1", "one sends to, and receives from"),
         ("l1: recv 8b from -1 tag 0", "depend on the times of one machine"),
         ("l1 requires l2", 'label "l2", no line of this rank has it'),
+        ("l1: calc " + 5000 * "9", "at most 10\\^15"),
+        ("l1: send 1000000000000001b to 1 tag 3", "at most 10\\^15"),
         ("l1: send 8b to 1 tag 3", "is received by nobody"),
         ("l1: recv 8b from 1 tag 3", "is sent by nobody"),
     ],

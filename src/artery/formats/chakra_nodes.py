@@ -22,6 +22,9 @@ _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
 _SIGNED_32, _SIGNED_64 = 15, 17
 """Fields of an attribute whose varint is in zigzag."""
 
+MOST_MICROS, MOST_BYTES = 10**11, 2**50
+"""Assumed: a computation of more than a day, or a message of more than a pebibyte, is none."""
+
 MOST_NODES: Final = 5_000_000
 """Assumed: nodes of one rank; more do not fit in memory beside their messages."""
 
@@ -95,6 +98,10 @@ def read_nodes(path: str) -> tuple[ChakraNode, ...]:
                     rule = "every node has an id of its own"
                     problems.add(_problem(path, f"node {node.number} twice", rule, "number them"))
                 found[node.number] = node
+                if node.micros > MOST_MICROS or not 0 <= node.size <= MOST_BYTES:
+                    what = f"node {node.number} ({node.name}): {node.micros} us, {node.size} B"
+                    rule = "durations are up to a day, sizes from 0 to a pebibyte"
+                    problems.add(_problem(path, what, rule, "microseconds and bytes"))
                 if len(found) > MOST_NODES:
                     rule = f"at most {MOST_NODES:,} nodes of a rank are played"
                     raise _wrong(path, f"more than {MOST_NODES:,}", rule, "fewer steps of the job")

@@ -94,7 +94,7 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     if not wires.network.whole:
         jobs = tuple(_laid_anew(job, wires.network) for job in jobs)
     chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
-    _check_time(jobs, wires)
+    check_time(jobs, wires)
     if chosen.engine == "coupled":
         return _coupled(system, wires, jobs, scenario, chosen)
     return _explicit(system, wires, jobs, scenario, chosen)
@@ -107,7 +107,7 @@ def _laid_anew(job: Placed, left: Network) -> Placed:
     return replace(job.again(left), size=job.size, release=job.release, job=job.job)
 
 
-def _check_time(jobs: tuple[Placed, ...], wires: Wires) -> None:
+def check_time(jobs: tuple[Placed, ...], wires: Wires) -> None:
     """Refuse what may take longer than picoseconds count in 64 bits, by the slowest link."""
     rate = wires.network.rate[wires.network.rate > 0]
     total = float(sum(job.total for job in jobs))

@@ -25,6 +25,7 @@ from artery.native.work import PICOSECONDS, Gates
 from artery.simulator.choice import MOST_MESSAGES, Chosen, choose
 from artery.simulator.placed import Placed, check
 from artery.simulator.scenario import Scenario
+from artery.simulator.simulate import MOST_SECONDS, check_time
 from artery.simulator.transport import transport_of
 from artery.simulator.wires import wired
 from artery.simulator.work import Explicit, explicit, transfers_of
@@ -73,8 +74,10 @@ def play_tasks(
     engine = "messages" if scenario.engine == "auto" else scenario.engine
     scenario = replace(scenario, engine=engine)
     _refuse_many(laid.jobs)
+    _refuse_long(graph)
     chosen = choose(laid.jobs, scenario)
     wires = wired(system, scenario)
+    check_time(laid.jobs, wires)
     if not laid.jobs:
         begin, done = _opened(_linked(_nothing(), graph, laid, ()), graph)
         return TasksPlayed(begin, done, wires.network, wires.network.rate * 0, chosen, 0)
@@ -102,6 +105,23 @@ def _refuse_many(jobs: tuple[Placed, ...]) -> None:
                 found=f"{count:,} messages, those of the collectives included",
                 rule=f"at most {MOST_MESSAGES:,} are played one by one",
                 fix="fewer steps of the job, or the ranks of fewer groups",
+            )
+        )
+
+
+def _refuse_long(graph: TaskGraph) -> None:
+    """Refuse computation that might take longer than picoseconds count in 64 bits.
+
+    No path of tasks takes longer than all of them one after the other.
+    """
+    seconds = float(graph.delay.sum(dtype=np.float64)) / PICOSECONDS
+    if seconds > MOST_SECONDS:
+        raise InputError(
+            Problem(
+                field="work",
+                found=f"{seconds:,.0f} s of computation on all ranks together",
+                rule=f"works of at most {MOST_SECONDS:,.0f} s are played",
+                fix="fewer steps of the job",
             )
         )
 

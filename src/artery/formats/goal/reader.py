@@ -25,6 +25,12 @@ _RANK: Final = re.compile(r"rank\s+(\d+)\s*\{")
 _COUNT: Final = re.compile(r"num_ranks\s+(\d+)")
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
+_MOST: Final = 10**15
+"""Assumed: a petabyte, or eleven days, in one line is a slip of the pen."""
+
+_DIGITS: Final = 40
+"""Assumed: digits of a number that are looked at; more are too many in any case."""
+
 _NANOSECOND: Final = 1000
 """Picoseconds in the unit of ``calc`` (LogGOPSim counts in nanoseconds)."""
 
@@ -116,6 +122,10 @@ def _depend(tasks: _Tasks, line: int, found: re.Match[str], labels: dict[str, in
 
 def _operate(tasks: _Tasks, line: int, rank: int, found: re.Match[str]) -> None:
     verb = found["verb"] or "calc"
+    amount = int((found["size"] or found["calc"])[:_DIGITS])
+    if amount > _MOST:
+        rule = "bytes and nanoseconds are at most 10^15"
+        tasks.wrong(line, (found["size"] or found["calc"])[:40], rule, "a smaller number")
     peer, tag = int(found["peer"] or -1), int(found["tag"] or 0)
     if verb != "calc":
         if (verb == "send") != (found["word"] == "to"):
@@ -130,7 +140,7 @@ def _operate(tasks: _Tasks, line: int, rank: int, found: re.Match[str]) -> None:
     tasks.rank.append(rank)
     tasks.line.append(line)
     tasks.verb.append(verb)
-    tasks.amount.append(int(found["size"] or found["calc"]))
+    tasks.amount.append(amount)
     tasks.peer.append(peer)
     tasks.tag.append(tag)
 
