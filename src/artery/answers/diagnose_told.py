@@ -43,7 +43,7 @@ def _shares(reading: Reading, path: str) -> Iterator[Share]:
     for row in reading.fields["measured"]:
         part = row.get("of_expected")
         name = row.get("collective", facts.get("collective"))
-        if not part or "busbw" in row or not name:
+        if not part or part < 0 or "busbw" in row or not name:
             continue
         ranks, nodes = _count(ranks_of(row, facts)), _count(row.get("nodes", facts.get("nodes")))
         try:
@@ -54,7 +54,7 @@ def _shares(reading: Reading, path: str) -> Iterator[Share]:
 
 
 def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, float) and value >= 1 else None
+    return int(value) if isinstance(value, float) and 1 <= value < 1e15 else None
 
 
 def _told(reading: Reading) -> bool:
@@ -66,8 +66,8 @@ def as_one_node(curves: tuple[Curve, ...], facts: Mapping[str, Fact]) -> tuple[C
 
     Returned as they are if somebody does, or if nobody says how many GPUs a node has.
     """
-    each = facts.get("gpus_per_node")
+    each = _count(facts.get("gpus_per_node"))
     counted = {"nodes", "ranks", "ranks_per_node", "fabric", "nic_rate"} & set(facts)
-    if counted or not isinstance(each, float) or any(one.nodes or one.ranks for one in curves):
+    if counted or each is None or any(one.nodes or one.ranks for one in curves):
         return curves
-    return tuple(replace(one, ranks=int(each), nodes=1) for one in curves)
+    return tuple(replace(one, ranks=each, nodes=1) for one in curves)

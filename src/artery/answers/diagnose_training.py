@@ -62,7 +62,7 @@ def training_facts(
 
 
 def _stated(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tuple[str, Fact]]:
-    shares = [row["of_expected"] for row in rows if row.get("of_expected")]
+    shares = [row["of_expected"] for row in rows if (row.get("of_expected") or 0) > 0]
     if shares:
         yield "of_expected", min(shares)
     if any(row.get("no_change") for row in rows):
