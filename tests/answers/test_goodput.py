@@ -225,3 +225,10 @@ def test_writing_beside_the_steps_costs_its_share_of_them() -> None:
     assert half.ettr.value < plain.ettr.value
     with pytest.raises(InputError, match="async_slowdown"):
         ask(async_slowdown=1.5)
+
+
+def test_one_rate_of_failures_and_parts_no_larger_than_the_system() -> None:
+    with pytest.raises(UsageError, match="both say"):
+        ask(rate="rsc-2", node_failures_per_1000_days=3.0)
+    with pytest.raises(InputError, match="more nodes than there are"):
+        ask(domain_nodes=9, domain_failures_per_1000_days=1.0)

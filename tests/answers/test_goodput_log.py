@@ -109,3 +109,15 @@ def test_what_tells_no_times_is_refused_and_so_are_two_runs(tmp_path: Path) -> N
         measured_run([phases(tmp_path / "p.jsonl"), str(old)])
     with pytest.raises(InputError, match="nowhere"):
         measured_run([str(tmp_path / "nowhere")])
+
+
+def test_the_same_log_twice_is_one_run(tmp_path: Path) -> None:
+    path = phases(tmp_path / "p.jsonl")
+    assert measured_run([path, path]).account == measured_run([path]).account
+
+
+def test_lines_that_were_passed_over_are_said(tmp_path: Path) -> None:
+    path = phases(tmp_path / "p.jsonl")
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write('\n{"schema": "artery.ph')
+    assert "1 lines passed over" in measured_run([path]).warnings[0]

@@ -124,3 +124,54 @@ def test_stamps(line: str, seconds: float | None) -> None:
 def test_a_year_is_borrowed_from_other_lines() -> None:
     assert year("a\n2025-01-01 00:00:00 b") == 2025
     assert year("I0303 09:00:01.250000") == 1970
+
+
+def test_several_ranks_that_print_the_same_steps_are_one_job() -> None:
+    log = Log().say("start")
+    for number in range(1, 11):
+        log.now += 2.0
+        for rank in (0, 1):
+            log.say("step")
+            log.lines[-1] = f"[rank{rank}]:{log.lines[-1]}"
+            log.reports.append(Report(len(log.lines), number, 2.0))
+    found = log.account()
+    assert found.seconds == pytest.approx({"step": 20})
+    assert (found.restarts, found.steps) == (0, 10)
+
+
+def test_a_year_that_ends_and_an_hour_that_comes_twice() -> None:
+    lines = ["I1231 23:59:58.000000 1 a.py:1] x", "I0101 00:00:02.000000 1 a.py:1] y"]
+    found = account(program_spans(lines, [Report(2, 1, 4.0)]))
+    assert found.seconds == pytest.approx({"step": 4})
+    lines = [f"2026-10-25 0{hour}:{minute:02d}:00 x" for hour, minute in
+             ((2, 0), (2, 30), (2, 0), (2, 30), (3, 0))]  # fmt: skip
+    found = account(program_spans(lines, [Report(n + 1, n, 1800.0) for n in range(1, 5)]))
+    assert found.wall == 2 * 3600
+    assert found.steps == 4
+
+
+def test_a_step_that_was_held_up_is_a_stall() -> None:
+    log = Log().say("start").steps(1, 50, 3.0).steps(51, 51, 60.0).steps(52, 100, 3.0)
+    assert log.account().seconds == pytest.approx({"step": 300, "stall": 57})
+
+
+def test_killed_while_saving_or_loading() -> None:
+    log = Log().say("[default] Rendezvous'ing worker group").say("] Starting worker group")
+    log.say("loading checkpoint from /c", after=5)
+    log.say("failed (exitcode: -9) local_rank: 0 (pid: 1)", after=70)
+    log.say("[default] Rendezvous'ing worker group", after=20).say("] Starting worker group")
+    log.steps(1, 9, 2.0).say("saving checkpoint at iteration 9")
+    log.say("failed (exitcode: -9) local_rank: 0 (pid: 1)", after=40)
+    log.say("[default] Rendezvous'ing worker group", after=20).say("] Starting worker group")
+    log.steps(10, 12, 2.0)
+    found = log.account()
+    assert found.seconds == pytest.approx(
+        {"start": 5, "load": 70, "teardown": 40, "step": 24, "save": 40}
+    )
+    assert found.restarts == 2
+
+
+def test_a_torn_timer_is_passed_over() -> None:
+    log = Log().say("start").steps(1, 2, 1.0)
+    log.lines.append("    save-checkpoint ....: (1.2.3, 4.5.6)")
+    assert log.account().seconds == pytest.approx({"step": 2})

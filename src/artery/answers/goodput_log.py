@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import mean, median
 from typing import Final
 
 from artery.answers.goodput_result import GoodputAnswer
 from artery.cloud.accounting import Account, Activity, Span, account
 from artery.errors import InputError, Problem, Problems
+from artery.formats.reading import Reading
 from artery.formats.recognise import read
 
 _RESTART: Final[tuple[Activity, ...]] = (
@@ -20,6 +21,9 @@ _RESTART: Final[tuple[Activity, ...]] = (
 
 _MENDED: Final[tuple[Activity, ...]] = (*_RESTART, "save", "redone", "stall", "data", "evaluate")
 """What may be mended, one by one."""
+
+_PROGRAMS: Final = ("megatron-log", "torchrun")
+"""Formats that each node may write for itself."""
 
 YEAR_ONLY: Final = 366 * 86400.0
 """Files whose times are further apart than a year do not tell of one run."""
@@ -84,7 +88,7 @@ def measured_run(
     Raises :class:`artery.errors.InputError` for files that cannot be read, that tell no times, or
     that do not tell of one run.
     """
-    spans: list[Span] = []
+    told: list[tuple[str, Reading]] = []
     files = []
     with Problems() as problems:
         for path in paths:
@@ -96,7 +100,8 @@ def measured_run(
             if not reading.spans:
                 problems.add(_without_times(path, reading.format))
             files.append(LogFile(path, reading.format, len(reading.spans)))
-            spans += reading.spans
+            told.append((path, reading))
+    spans = _together(told)
     found = account(_one_run(spans, paths))
     return MeasuredRun(
         files=tuple(files),
@@ -106,8 +111,26 @@ def measured_run(
         restart=_restart(found),
         gains=tuple(_gains(found)),
         against=tuple(_against(found, predicted)) if predicted is not None else (),
-        warnings=tuple(_warnings(found)),
+        warnings=(*_passed_over(told), *_warnings(found)),
     )
+
+
+def _together(told: Sequence[tuple[str, Reading]]) -> list[Span]:
+    """The spans of all files; logs of several nodes' programs tell of lanes of their own."""
+    programs = [path for path, reading in told if reading.format in _PROGRAMS]
+    found: dict[Span, None] = {}
+    for path, reading in told:
+        apart = len(set(programs)) > 1 and path in programs
+        for span in reading.spans:
+            found[replace(span, lane=path) if apart else span] = None
+    return list(found)
+
+
+def _passed_over(told: Sequence[tuple[str, Reading]]) -> Iterator[str]:
+    for path, reading in told:
+        lines = sum(each.count for each in reading.ignored)
+        if lines and reading.format not in _PROGRAMS:
+            yield f"{path}: {lines} lines passed over; artery read says which"
 
 
 def _without_times(path: str, format_name: str) -> Problem:

@@ -13,7 +13,7 @@ from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.spares import REPAIR
 from artery.cloud.told_failures import Rates
 from artery.core.system import System
-from artery.errors import InputError, Problem, Problems, UsageError, did_you_mean, nearest
+from artery.errors import Problem, Problems, UsageError, did_you_mean, nearest
 
 FARTHEST: Final = "shared"
 
@@ -101,6 +101,8 @@ def circumstances(options: Mapping[str, Any]) -> tuple[Circumstances, dict[str, 
     check_kinds(float, NoneType, **{k: v for k, v in mine.items() if k not in texts})
     if isinstance(mine.get("checkpoint"), str):
         raise UsageError(f'checkpoint must be names, not the text "{mine["checkpoint"]}"')
+    if "rate" in mine and "node_failures_per_1000_days" in mine:
+        raise UsageError("rate and node_failures_per_1000_days both say how often nodes fail")
     told = Circumstances(**mine)
     _check_names(told)
     _check_numbers(told)
@@ -155,15 +157,23 @@ def _out_of_range(name: str, value: float, rule: str) -> Problem:
 
 
 def check_tiers(told: Circumstances, system: System) -> None:
-    """Raise :class:`InputError` for a tier that ``system`` does not have: one node has no peer."""
-    if "memory" in told.tiers and system.nodes == 1:
-        raise InputError(
-            [
+    """Raise :class:`InputError` for a tier or a part that ``system`` does not have."""
+    with Problems() as wrong:
+        if "memory" in told.tiers and system.nodes == 1:
+            wrong.add(
                 Problem(
                     field="checkpoint",
                     found=f"memory on {system.name}, one node",
                     rule="a copy in a peer's memory needs a second node",
                     fix="--checkpoint local,shared",
                 )
-            ]
-        )
+            )
+        if (told.domain_nodes or 0) > system.nodes:
+            wrong.add(
+                Problem(
+                    field="domain_nodes",
+                    found=f"{told.domain_nodes} on {system.nodes} nodes",
+                    rule="a part cannot stop more nodes than there are",
+                    fix=f"--domain-nodes {system.nodes} or fewer",
+                )
+            )

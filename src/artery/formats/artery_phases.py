@@ -1,5 +1,8 @@
 """The phases of a run of ours: one JSON object a line, written by every rank and its supervisor.
 
+The run does what its lowest rank does, which saves and evaluates while others wait inside their
+steps; between its phases, what the supervisor sees.
+
 ``ts`` is when a phase began (seconds since 1970), ``seconds`` how long it took, ``rank`` -1 the
 supervisor, ``step`` the steps done at its end. A first step holds warming up; what it took beyond
 the usual step of its rank is not counted as training.
@@ -10,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from statistics import median
 from typing import Any, Final
 
@@ -41,6 +43,9 @@ ACTIVITY: Final[Mapping[str, Activity]] = {
 """What each phase is in an account; phases that run beside these take no time of their own."""
 
 _BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
+
+LARGEST: Final = 1e12
+"""Assumed: no time is later than this many seconds after 1970; a NaN is no number either."""
 
 Row = dict[str, Any]
 
@@ -90,11 +95,14 @@ def _whole(row: object) -> bool:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and abs(value) < LARGEST  # type: ignore[arg-type]
 
 
 def _spans(rows: list[Row]) -> Iterator[Span]:
     usual: dict[int, list[float]] = defaultdict(list)
+    lowest = min((row["rank"] for row in rows if row["rank"] >= 0), default=-1)
+    rows = [row for row in rows if row["rank"] < 0 or row["rank"] == lowest]
     for row in rows:
         if row["phase"] == "step":
             usual[row["rank"]].append(row["seconds"])
@@ -103,17 +111,16 @@ def _spans(rows: list[Row]) -> Iterator[Span]:
         if activity is None:
             continue
         start, end = float(row["ts"]), float(row["ts"] + row["seconds"])
-        lane = None if row["rank"] < 0 else str(row["rank"])
         attempt = row.get("attempt") if isinstance(row.get("attempt"), int) else None
         step = row.get("step") if isinstance(row.get("step"), int) else None
         if activity == "first_step" and step is not None and usual[row["rank"]]:
             warm = max(start, end - median(usual[row["rank"]]))
-            yield Span(start, warm, "first_step", lane, attempt=attempt)
+            yield Span(start, warm, "first_step", attempt=attempt)
             start, activity = warm, "step"
         if activity == "step":
-            yield Span(start, end, activity, lane, step, step, attempt)
+            yield Span(start, end, activity, None, step, step, attempt)
         else:
-            yield Span(start, end, activity, lane, attempt=attempt)
+            yield Span(start, end, activity, attempt=attempt)
 
 
 def _fields(rows: list[Row]) -> dict[str, Any]:

@@ -101,11 +101,11 @@ def _pod_spans(pods: list[dict[str, Any]]) -> Iterator[Span]:
             waits: Activity = "reschedule" if late else "queue"
             yield from _one(created, scheduled, waits, lane)
         before = scheduled
-        for start, end in pod["runs"]:
+        for attempt, (start, end) in enumerate(pod["runs"]):
             if before is not None:
-                yield from _one(before, start, "start", lane)
+                yield from _one(before, start, "start", lane, attempt)
             if end is not None:
-                yield from _one(start, end, "running", lane)
+                yield from _one(start, end, "running", lane, attempt)
             before = end
 
 
@@ -137,9 +137,11 @@ _BETWEEN: Final[dict[tuple[str, str], Activity]] = {
 }
 
 
-def _one(start: float, end: float, activity: Activity, lane: str) -> Iterator[Span]:
+def _one(
+    start: float, end: float, activity: Activity, lane: str, attempt: int | None = None
+) -> Iterator[Span]:
     if end > start:
-        yield Span(start, end, activity, lane)
+        yield Span(start, end, activity, lane, attempt=attempt)
 
 
 def _fields(pods: list[dict[str, Any]], events: list[dict[str, Any]]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
@@ -31,8 +32,21 @@ _MARKS: Final[tuple[tuple[Mark, re.Pattern[str]], ...]] = (
     ("begin", re.compile(r"using world size|Starting job:|initializing torch distributed")),
 )
 
-_TIMER: Final = re.compile(r"\b(save|load)-checkpoint[ .]+: \(([\d.]+), ([\d.]+)\)")
+_TIMER: Final = re.compile(r"\b(save|load)-checkpoint[ .]+: \((\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\)")
 """Megatron's timers: least and most milliseconds over ranks."""
+
+_RANK: Final = re.compile(r"\s*\[(?:rank|default)(\d+)\]|\s*(\d+):\s")
+"""What launchers put before a rank's lines: torchrun, torch's ``--tee``, ``srun --label``."""
+
+STALL: Final = 3.0
+"""Assumed: a report this many times the usual step was held up, and the rest was a stall."""
+
+HALF_YEAR: Final = 183 * 86400.0
+
+_DISORDER: Final = 60.0
+"""Assumed: lines of several processes stand at most this many seconds out of order."""
+
+_SUNDAY: Final = 6
 
 SLOW_FIRST: Final = 1.5
 """Assumed: a first report this many times the usual step holds compiling and warming up."""
@@ -61,6 +75,7 @@ class _Clock:
         self.attempt = 0
         self.step: int | None = None
         self.fresh = True
+        self.failed = False
         self.spans: list[Span] = []
 
     def at(self, time: float) -> None:
@@ -84,7 +99,7 @@ class _Clock:
 
     def again(self) -> None:
         """The job begins anew."""
-        self.attempt, self.fresh = self.attempt + 1, True
+        self.attempt, self.fresh, self.failed = self.attempt + 1, True, False
 
 
 def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span, ...]:
@@ -93,11 +108,11 @@ def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span
     A line without a time of its own happens when the line before it did; a report without one
     comes as much later than the report before as its steps took.
     """
+    reports = _of_one_rank(lines, reports)
     found = {report.line: report for report in reports}
-    clock = _Clock(reports)
-    of_year = year("\n".join(lines[:2000]))
+    clock, reader = _Clock(reports), _Stamps(year("\n".join(lines[:2000])))
     for number, line in enumerate(lines, 1):
-        at = stamp(line, of_year)
+        at = reader.read(line, clock.now)
         if at is not None:
             clock.at(at)
         if number in found:
@@ -105,6 +120,42 @@ def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span
         elif clock.now is not None:
             _line(clock, line)
     return tuple(clock.spans)
+
+
+class _Stamps:
+    """The times of a log's lines, over the end of a year and of daylight saving time."""
+
+    def __init__(self, of_year: int) -> None:
+        self.of_year = of_year
+        self.shift = 0.0
+
+    def read(self, line: str, now: float | None) -> float | None:
+        """Return the time of ``line``; ``now`` is that of the line before.
+
+        Stamps without a year that fall back by months are of the next year; those that fall back
+        by up to an hour on a Sunday tell the end of daylight saving time.
+        """
+        at = stamp(line, self.of_year)
+        if at is None or now is None:
+            return at
+        if now - self.shift - at > HALF_YEAR:
+            self.of_year += 1
+            at = stamp(line, self.of_year) or at
+        back = now - self.shift - at
+        if _DISORDER < back <= 3600.0 and datetime.fromtimestamp(at, UTC).weekday() == _SUNDAY:
+            self.shift += 3600.0
+        return at + self.shift
+
+
+def _of_one_rank(lines: Sequence[str], reports: Sequence[Report]) -> list[Report]:
+    """The reports of the rank that reports first: every rank may print the same step."""
+
+    def rank(report: Report) -> str | None:
+        found = _RANK.match(lines[report.line - 1]) if report.line <= len(lines) else None
+        return None if found is None else found[1] or found[2]
+
+    first = rank(reports[0]) if reports else None
+    return [report for report in reports if rank(report) == first]
 
 
 def _line(clock: _Clock, line: str) -> None:
@@ -124,13 +175,13 @@ def _mark(clock: _Clock, mark: Mark) -> None:
         clock.again()
         clock.activity = "reschedule"
         clock.enter("start")
-    elif mark == "failed" and idle:
-        clock.activity = "detect"
-        clock.enter("teardown")
-    elif mark == "stop" and idle:
+    elif mark in {"failed", "stop"} and clock.activity != "teardown":
+        clock.failed = True
+        if idle and mark == "failed":
+            clock.activity = "detect"
         clock.enter("teardown")
     elif mark == "rendezvous":
-        if not clock.fresh:
+        if clock.failed or not clock.fresh:
             clock.again()
         clock.enter("rendezvous")
     elif (mark == "start" and clock.activity != "start") or (
@@ -167,6 +218,10 @@ def _report(clock: _Clock, report: Report, *, stamped: bool) -> None:
         warm = end - done * clock.usual
         clock.add(start, warm, "first_step")
         start = max(start, warm)
+    elif each is not None and clock.usual and each > STALL * clock.usual:
+        held = end - done * clock.usual
+        clock.add(start, held, "stall")
+        start = max(start, held)
     if end > start:
         first = report.number - done + 1
         clock.spans.append(Span(start, end, "step", None, first, report.number, clock.attempt))

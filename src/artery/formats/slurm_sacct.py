@@ -144,9 +144,7 @@ def _spans_of(jobs: list[dict[str, Any]]) -> Iterator[Span]:
     """
     if len({one["name"] for one in jobs}) != 1:
         return
-    times = [
-        tuple(stamp(one[key] or "", 1970) for key in ("submit", "start", "end")) for one in jobs
-    ]
+    times = [_times(one) for one in jobs]
     before: float | None = None
     runs = sorted((t for t in times if t[1] is not None), key=lambda t: t[1] or 0.0)
     for attempt, (submit, start, end) in enumerate(runs):
@@ -157,6 +155,14 @@ def _spans_of(jobs: list[dict[str, Any]]) -> Iterator[Span]:
         if start is not None and end is not None:
             yield Span(start, end, "running", attempt=attempt)
             before = end
+
+
+def _times(one: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """When a job was submitted, began and ended; one that still runs ends with what has passed."""
+    submit, start, end = (stamp(one[key] or "", 1970) for key in ("submit", "start", "end"))
+    if end is None and start is not None and one["elapsed_s"] is not None:
+        end = start + one["elapsed_s"]
+    return submit, start, end
 
 
 def _fields(jobs: list[dict[str, Any]], steps: Counter[str], header: str) -> dict[str, Any]:
