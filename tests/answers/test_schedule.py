@@ -255,3 +255,20 @@ def test_planned_work_and_granted_nodes() -> None:
     with pytest.raises(InputError, match="8 instances"):
         granted(SPOT, 4)
     assert granted(None, 4) == ()
+
+
+def test_saves_all_the_time_and_two_rates_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text("id,submit,run,chips\na,0,60,8\n", encoding="utf-8")
+    with pytest.raises(InputError, match="a second or more"):
+        schedule(str(path), "dgx-h100:64", interval=1e-9)
+    with pytest.raises(InputError, match="how often nodes fail"):
+        schedule(str(path), "dgx-h100:64", rate="rsc-1", node_failures_per_1000_days=3.0)
+
+
+def test_rows_that_are_no_jobs_and_limits_that_nobody_gave_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text("id,submit,run,chips\na,0,60,8\nb,0,60\nc,0,60,8\n", encoding="utf-8")
+    answer = schedule(str(path), "dgx-h100:64", policies=("backfill-limits",))
+    assert any("1 lines of" in said for said in answer.warnings)
+    assert any("plays as backfill" in said for said in answer.warnings)

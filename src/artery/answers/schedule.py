@@ -214,6 +214,10 @@ def _warnings(stage: Stage, played: Sequence[Played]) -> tuple[str, ...]:
         )
     if any(tier.kind == "torus" for tier in stage.system.tiers):
         said.append("on a torus the shape of a slice is not checked: any free nodes will do")
+    if any(p.policy.name == "backfill-limits" for p in played) and not any(
+        job.limit for job in stage.jobs.jobs
+    ):
+        said.append("no job has a time limit of its user: backfill-limits plays as backfill")
     for each in played:
         left = each.outcome.jobs - each.outcome.finished
         if left:

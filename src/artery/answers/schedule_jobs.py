@@ -57,6 +57,9 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
         _say_short(found, asked, notes)
     else:
         found, told = _of_file(trace, reading, notes)
+        passed = sum(each.count for each in reading.ignored)
+        if passed:
+            notes.append(f"{passed:,} lines of {trace} are no jobs; artery read says which and why")
         source = reading.format
     kept = _kept(found, system, request, notes)
     kinds: dict[Kind, int] = {}

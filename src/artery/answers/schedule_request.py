@@ -128,12 +128,22 @@ def _check_numbers(request: Request, problems: Problems) -> None:
             problems.add(
                 _wrong(field.name, f"{value:g}", "0 or more, at most 1e15", "leave it out")
             )
-    for name in ("interval", "store_bandwidth"):
-        if getattr(request, name) == 0:
-            problems.add(_wrong(name, "0", "above 0", "leave it out to have it computed"))
+    _check_failures(request, problems)
     if request.window is not None and not 0 <= request.window[0] < request.window[1] <= _MOST:
         found = f"{request.window[0]:g} to {request.window[1]:g} s"
         problems.add(_wrong("window", found, "begins before it ends", "0d:10d"))
+
+
+def _check_failures(request: Request, problems: Problems) -> None:
+    """What is told of saves and failures."""
+    if request.store_bandwidth == 0:
+        problems.add(_wrong("store_bandwidth", "0", "above 0", "leave it out to have it computed"))
+    if request.interval is not None and request.interval < 1.0:
+        found, rule = f"{request.interval:g} s", "a second or more of work between saves"
+        problems.add(_wrong("interval", found, rule, "leave it out to have it computed"))
+    if request.rate is not None and request.node_failures_per_1000_days is not None:
+        found, rule = "rate as well", "one of them says how often nodes fail"
+        problems.add(_wrong("node_failures_per_1000_days", found, rule, "leave one out"))
 
 
 def _wrong(name: str, found: str, rule: str, fix: str) -> Problem:

@@ -21,7 +21,7 @@ def command(*, folder: str | None, train: bool, as_json: bool, lang: Language, o
     \b
     Examples:
       artery demo
-      artery demo --files . && artery diagnose nccl-tests.txt topo.txt ibnetdiscover.txt
+      artery demo --files . && artery diagnose nccl-tests.txt ibnetdiscover.txt
       artery demo --lang zh
 
     The files are an nccl-tests log, a topology and a fabric of 128 GPUs. They were written from
