@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -161,9 +162,14 @@ def test_ranks_of_slurm_save_and_leave_on_a_signal(tmp_path: Path, free_port: in
 def heard(run: subprocess.Popen[str], words: str) -> str:
     """Return the next line on stderr that says ``words``; others may come between."""
     assert run.stderr is not None
-    for line in run.stderr:
-        if words in line:
-            return line
+    limit = Timer(120.0, run.kill)
+    limit.start()
+    try:
+        for line in run.stderr:
+            if words in line:
+                return line
+    finally:
+        limit.cancel()
     raise AssertionError(f'the run has ended and never said "{words}"')
 
 
@@ -183,6 +189,7 @@ def test_another_host_joins_with_the_command_that_the_run_prints(tmp_path: Path)
         )  # fmt: skip
         assert refused.returncode == 3
         assert "did not take this host" in refused.stderr
+        until_step(tmp_path, 5)
         other = subprocess.Popen(join, env={**os.environ, "ARTERY_TOKEN": token})
         heard(run, "3 ranks go on")
         other.send_signal(signal.SIGTERM)
