@@ -129,3 +129,14 @@ def test_more_than_any_link_carries_is_refused(tmp_path: Path, busbw: str, refus
     ).diagnosis
     assert (found.verdict == "refused") == refused
     assert [why.reason for why in found.refusals] == ["above_the_links"] * refused
+
+
+def test_much_more_than_the_system_can_give_is_not_healthy(tmp_path: Path) -> None:
+    """NVLink of an H100 gives 450 GB/s each way: two nodes cannot show 900."""
+    found = of(
+        tmp_path,
+        "hardware: {system: dgx-h100, nodes: 2}\nworkload: {collective: all_reduce}\n"
+        "measured: [{size: 8G, busbw: 900 GB/s}]\n",
+    ).diagnosis
+    assert found.verdict == "unknown"
+    assert [one.fact for one in found.missing] == ["system"]

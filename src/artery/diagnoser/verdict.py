@@ -16,6 +16,9 @@ Verdict = Literal["healthy", "degraded", "faulty", "refused", "unknown"]
 HEALTHY: Final = 0.85
 """Assumed: measured over expected; the model's own spread is a factor of 1.1 to 1.25."""
 
+TOO_GOOD: Final = 1.5
+"""Assumed: half as much again as expected is no good system, but another one."""
+
 FAULTY: Final = 0.25
 """Assumed: below a quarter, something is not slow but broken, or not used at all."""
 
@@ -56,6 +59,12 @@ TRANSPORT: Final = Missing(
     "whether they reach GPU memory, tells them apart",
     "the log with NCCL_DEBUG=INFO of one run (Using network, NET/IB : Using, GDRDMA)",
 )
+SYSTEM: Final = Missing(
+    "system",
+    "more was measured than the named system can give: it is another, or the columns are not "
+    "what they seem",
+    "the names of chips and cards where it was measured: nvidia-smi topo -m, ibstat",
+)
 TOPOLOGY: Final = Missing(
     "topology",
     "several causes give these numbers; how the chips are joined tells them apart",
@@ -88,6 +97,8 @@ def judge(
     """
     if case.refusals:
         return Diagnosis("refused", None, None, (), (), case.refusals)
+    if judged is not None and judged.ratio > TOO_GOOD:
+        return Diagnosis("unknown", judged, judged.curve, (), (SYSTEM,), ())
     if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
         ceilings = [one for one in causes() if one.ceiling and _applies(one, case, judged.curve)]
         found = weigh(case, judged.curve, judged.shape.shape, None, ceilings)
