@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from artery.answers.anonymise import masked
+from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_case import case_of
 from artery.answers.diagnose_fabric import Fabric, fabric_of
@@ -105,7 +105,9 @@ def diagnose(
         case.origins, tuple((path, one.format) for path, one in readings),
         tuple(_notes(case, found, readings)), _wire(found.curve), proof, job, run,
     )  # fmt: skip
-    return answer if not anonymise else masked(answer, [one.fields for _, one in readings])
+    if not anonymise:
+        return answer
+    return masked(answer, [told for _, one in readings for told in (devices_of(one), one.fields)])
 
 
 def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from artery.answers.anonymise import Mask
+from artery.answers.anonymise import Mask, devices_of
 from artery.answers.systems import system_table
 from artery.catalog.overrides import apply_overrides
 from artery.catalog.systems import described
@@ -69,7 +69,7 @@ def read(
             try:
                 reading = read_one(path, format_name, progress)
                 found.append(_file(path, reading))
-                mask.learn(_devices(reading))
+                mask.learn(devices_of(reading))
             except InputError as error:
                 problems.absorb(error.at(file=path))
     if not anonymise:
@@ -77,17 +77,6 @@ def read(
     for one in found:
         mask.learn(one.fields)
     return ReadAnswer(tuple(_masked(one, mask) for one in found))
-
-
-def _devices(reading: Reading) -> dict[str, list[str]]:
-    """Return the names of hosts and switches in a cabling, but for words such as ``a``."""
-    devices = reading.cabling.devices if reading.cabling is not None else ()
-    named = (one for one in devices if len(one.name) > 2 or one.name[-1:].isdigit())
-    names = [(one.kind, one.name) for one in named]
-    return {
-        "hosts": [name for kind, name in names if kind == "host"],
-        "switches": [name for kind, name in names if kind == "switch"],
-    }
 
 
 def _file(path: str, reading: Reading) -> FileRead:
