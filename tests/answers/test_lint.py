@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,59 @@ def test_the_command_exits_with_5_where_a_limit_is_broken(
     assert main(["lint"]) == 2
     assert main(["lint", "--rules", "--lang", "zh"]) == 0
     assert "p2p-disabled" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("export NCCL_IB_DISABLE=1\nunset NCCL_IB_DISABLE\ntorchrun t.py\n", False),
+        ("export NCCL_IB_DISABLE=1 && unset NCCL_IB_DISABLE\ntorchrun t.py\n", False),
+        ("export NCCL_IB_DISABLE=1\ntorchrun t.py\nunset NCCL_IB_DISABLE\n", True),
+        ("unset NCCL_IB_DISABLE\nexport NCCL_IB_DISABLE=1\ntorchrun t.py\n", True),
+        ("export NCCL_IB_DISABLE=1\n[ -n $A ] && unset NCCL_IB_DISABLE\ntorchrun t.py\n", True),
+    ],
+)
+def test_a_variable_that_is_taken_back_before_anything_starts_is_not_set(
+    script: str, found: bool
+) -> None:
+    file = launch_of(Text("job", f"#!/bin/bash\n{script}"))
+    assert any(one.id == "ib-disabled" and list(one.broken(file)) for one in rules()) is found
+
+
+@pytest.mark.parametrize(
+    ("launch", "found"),
+    [
+        ("torchrun --nnodes=4 t.py", True),
+        ("H=$(srun -N1 hostname)\npython -m torch.distributed.run --nnodes 4 t.py", True),
+        ("srun bash -c 'torchrun --nnodes=4 t.py'", False),
+        ("for n in $H; do ssh $n torchrun --nnodes=4 t.py & done", False),
+        ("cat > run.sh <<EOF\ntorchrun --nnodes=4 t.py\nEOF\nsrun bash run.sh", False),
+        ("torchrun --nproc-per-node=8 t.py", False),
+    ],
+)
+def test_a_launcher_without_a_step_starts_on_the_first_node(launch: str, found: bool) -> None:
+    file = launch_of(Text("job", f"#!/bin/bash\n#SBATCH --nodes=4\n{launch}\n"))
+    rule = next(one for one in rules() if one.id == "first-node-only")
+    assert bool(list(rule.broken(file))) is found
+
+
+def test_findings_alike_are_drawn_once_and_json_has_them_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "nccl.env"
+    path.write_text("NCCL_P2P_DISABLE=1\n" * 300)
+    assert main(["lint", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("p2p-disabled") == 1
+    assert "300 times, also on lines 2, 3, 4, 5, 6, ..." in out
+    assert main(["lint", str(path), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["findings"]) == 300
+
+
+def test_ignore_takes_several_names(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(FILES / "train.sbatch")
+    assert main(["lint", path, "--ignore", "no-signal, debug-left-on"]) == 0
+    out = capsys.readouterr().out
+    assert "no-signal" not in out
+    assert "debug-left-on" not in out
+    assert main(["lint", path, "--ignore", "no-signal,debug-left-no"]) == 3

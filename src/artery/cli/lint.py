@@ -21,7 +21,12 @@ from artery.report.words import Language
     metavar="SHARE",
     help="Exit with 5 if fewer of the rules that apply are kept, for example 90%.",
 )
-@click.option("--ignore", multiple=True, metavar="RULE", help="A rule to leave out. Repeatable.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULE,...",
+    help="Rules to leave out, with commas between them. Repeatable.",
+)
 @click.option("--rules", "listed", is_flag=True, help="List the rules instead.")
 @click.option("--anonymise", is_flag=True, help="Mask hosts, users and addresses.")
 @shared_options
@@ -64,7 +69,8 @@ def command(
         return
     if not files:
         raise click.UsageError("name a FILE to look at, - for standard input; --rules lists rules")
-    answer = lint(*files, ignore=ignore, anonymise=anonymise)
+    left_out = [name.strip() for some in ignore for name in some.split(",") if name.strip()]
+    answer = lint(*files, ignore=left_out, anonymise=anonymise)
     if as_json:
         write_whole(out, document("lint", lint_payload(answer)))
     else:

@@ -51,10 +51,23 @@ def script_parts(
             batch |= _options(_split(asked[1]), line)
             continue
         for words in _pieces(_split(substituted(text, known))):
+            if words[0] == "unset" and _is_plain(text) and not _started(commands):
+                found = [one for one in found if "-f" in words or one.name not in words[1:]]
+                continue
             named, told = _read(words, line)
             found += named
             commands += told
     return found, batch, commands
+
+
+def _is_plain(text: str) -> bool:
+    """Whether an ``unset`` in this line is sure to be run: it stands under no condition."""
+    return text.startswith(("unset ", "export "))
+
+
+def _started(commands: Sequence[Command]) -> bool:
+    """Whether a program was started, which had the variables that are unset after it."""
+    return any(one.program not in {"ulimit", "trap"} for one in commands)
 
 
 def word_parts(words: Sequence[str], line: int) -> tuple[list[Setting], list[Command]]:

@@ -20,6 +20,7 @@ _EN: Final[Mapping[str, str]] = {
     "error": "error", "warning": "warning", "note": "note",
     "why": "why", "fix": "fix", "see": "see",
     "clean": "nothing to remark",
+    "again": "{count} times, also on lines {lines}",
     "kept": "{passed} of {applied} rules that apply are kept ({files})",
     "examples": "breaks it", "passes": "keeps it",
 }  # fmt: skip
@@ -27,9 +28,13 @@ _ZH: Final[Mapping[str, str]] = {
     "error": "错误", "warning": "警告", "note": "建议",
     "why": "原因", "fix": "修复", "see": "参见",
     "clean": "没有问题",
+    "again": "共 {count} 处，还有第 {lines} 行",
     "kept": "适用的 {applied} 条规则中满足 {passed} 条（{files}）",
     "examples": "违反", "passes": "满足",
 }  # fmt: skip
+_MORE: Final = 5
+"""So many further lines are named where a rule is broken again and again."""
+
 WORDS: Final[Mapping[Language, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
 
 
@@ -77,8 +82,11 @@ def lint_drawing(answer: LintAnswer, language: Language) -> RenderableType:
     """Return the findings as ``file:line``, what stands there, why, and the fix."""
     word = WORDS[language]
     parts: list[RenderableType] = []
+    alike: dict[tuple[str, str], list[LintFinding]] = {}
     for one in answer.findings:
-        parts += _finding_lines(one, language)
+        alike.setdefault((one.file, one.rule.id), []).append(one)
+    for same in alike.values():
+        parts += _finding_lines(same, language)
     if not answer.findings:
         parts.append(Text(word["clean"], style="green"))
     files = ", ".join(f"{one.path}: {one.kind}" for one in answer.files)
@@ -87,13 +95,22 @@ def lint_drawing(answer: LintAnswer, language: Language) -> RenderableType:
     return Group(*parts)
 
 
-def _finding_lines(one: LintFinding, language: Language) -> Iterator[RenderableType]:
-    word = WORDS[language]
+def _finding_lines(same: list[LintFinding], language: Language) -> Iterator[RenderableType]:
+    """Yield what a rule found in one file: the first lines, how many there are, why, and the fix.
+
+    The cost does not grow with the findings; ``--json`` has them all.
+    """
+    word, one = WORDS[language], same[0]
     head = Text(f"{one.file}:{one.line}  ", style="bold")
     head.append(word[one.rule.level], style=_STYLES[one.rule.level])
     head.append(f"  {one.rule.id}  {_title(one.rule, language)}")
     yield head
     yield indented(Text(one.text, style="dim"))
+    if len(same) > 1:
+        lines = ", ".join(str(each.line) for each in same[1 : 1 + _MORE])
+        beyond = ", ..." if len(same) > 1 + _MORE else ""
+        said = word["again"].format(count=len(same), lines=lines + beyond)
+        yield indented(Text(said, style="dim"))
     yield indented(labelled(word["why"], [Text(one.rule.why)]))
     yield indented(labelled(word["fix"], [Text(one.rule.fix)]))
     yield indented(labelled(word["see"], [Text(one.rule.reference, style="dim")]))

@@ -13,6 +13,9 @@ _LOCAL: Final = re.compile(
     r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(:\d*)?", re.IGNORECASE
 )
 
+_ELSEWHERE: Final = re.compile(r"\b(?:ssh|pdsh|dsh|clush|mpiexec|parallel|blaunch|echo)\b")
+"""What starts the rest of a line on other nodes, or not at all."""
+
 
 def _launches(file: LaunchFile) -> Iterator[Command]:
     return file.programs("torchrun", "torch.distributed.launch")
@@ -67,6 +70,21 @@ def rendezvous_shared(file: LaunchFile) -> Iterator[Found]:
             yield Found(one.line, f"--rdzv-id={given.value} for every run")
 
 
+def first_node_only(file: LaunchFile) -> Iterator[Found]:
+    """A batch script runs on the first of its nodes; only a step starts the launcher on each."""
+    asked = file.sbatch.get("nodes")
+    first = re.match(r"\d{1,7}", asked.value) if asked is not None else None
+    if asked is None or first is None or int(first[0]) < 2:
+        return
+    if "<<" in file.content and next(file.programs("srun", "mpirun"), None) is not None:
+        return  # a script is written out here, which the step may run
+    lines = file.content.split("\n")
+    for one in _launches(file):
+        if one.under or _nodes(one) < 2 or _ELSEWHERE.search(lines[one.line - 1]):
+            continue
+        yield Found(one.line, f"--nodes={asked.value}, {one.program} on the first node only")
+
+
 def elastic_without_restarts(file: LaunchFile) -> Iterator[Found]:
     """A range of nodes, and no restart in which to change their number."""
     for one in _launches(file):
@@ -108,6 +126,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "rendezvous-loopback": rendezvous_loopback,
     "node-rank-fixed": node_rank_fixed,
     "rendezvous-shared": rendezvous_shared,
+    "first-node-only": first_node_only,
     "elastic-without-restarts": elastic_without_restarts,
     "old-launcher": old_launcher,
     "threads-unset": threads,
