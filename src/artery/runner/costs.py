@@ -86,8 +86,9 @@ def _fitted(operators: Sequence[Operator]) -> Cost:
 def nonnegative(rows: NDArray[np.float64], wanted: NDArray[np.float64]) -> tuple[float, ...]:
     """Return the x >= 0 that makes |rows·x - wanted| least: the best of all sets of columns.
 
-    >>> nonnegative(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1.0, 3.0, 5.0]))
-    (1.0, 2.0)
+    >>> found = nonnegative(np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), np.array([1, 3, 5.0]))
+    >>> [round(float(x), 6) for x in found]
+    [1.0, 2.0]
     """
     columns = rows.shape[1]
     scale = np.maximum(np.abs(rows).max(axis=0), 1e-300)
