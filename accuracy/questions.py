@@ -149,8 +149,15 @@ def table(rows: Sequence[Scored]) -> str:
 
 
 def main() -> int:
-    """Print the table of the folder named, or of the project's own; 1 if it falls short."""
-    rows = score(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    """Print the table of the folder named, or of the project's own.
+
+    Returns 1 if it falls short, 3 if the folder holds no facts file of a question.
+    """
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    rows = score(folder)
+    if not rows:
+        print(f"{folder}: no facts file called as a question of {KEY.name} is", file=sys.stderr)
+        return 3
     print(table(rows))
     right, _, met, _ = summary(rows)
     return 0 if right >= LEAST_RIGHT and met >= LEAST_CHECKS else 1

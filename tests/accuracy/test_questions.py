@@ -13,6 +13,7 @@ from accuracy.questions import (
     OF_CHECKS,
     OF_RIGHT,
     key,
+    main,
     score,
     scored,
     summary,
@@ -99,3 +100,13 @@ def test_no_rule_names_a_question(cause: object) -> None:
                 told = f"{repository.strip()} issue {number.split(' ')[0]}"
                 assert f"{told};" not in f"{said};"
                 assert f"{told}:" not in said
+
+
+def test_a_folder_without_facts_files_is_no_table_that_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["questions", str(tmp_path)])
+    assert main() == 3
+    told = capsys.readouterr()
+    assert not told.out
+    assert str(tmp_path) in told.err

@@ -115,3 +115,19 @@ def test_the_page_comes_before_the_training(
     assert main(["demo", "--lang", "en"]) == 0
     assert "proved" in seen[0]
     assert "no processes here" in capsys.readouterr().out
+
+
+def test_a_folder_that_is_none_is_refused_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from artery.cli import main
+
+    def never(**_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("artery.answers.demo.demo", never)
+    file = tmp_path / "file"
+    file.write_text("")
+    for folder in (tmp_path / "none", file, Path("/proc")):
+        assert main(["demo", "--files", str(folder)]) == 3
+        assert str(folder) in capsys.readouterr().err

@@ -10,6 +10,8 @@ from typing import Final
 from artery import units
 from artery.answers.libraries import library_of
 from artery.answers.systems import system_of
+from artery.catalog.door import is_path
+from artery.catalog.systems import is_catalog_name
 from artery.cluster.cables import NoFabricError
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.wiring import Assembly
@@ -56,7 +58,8 @@ def lab_system(
     """
     if rate is not None and rate_scale is not None:
         raise UsageError("--rate and --rate-scale both say how fast the wires are; give one")
-    on = str(Path(on).resolve()) if Path(on).is_file() else on
+    if Path(on).is_file() and (is_path(on) or not is_catalog_name(on)):
+        on = str(Path(on).resolve())
     given = system_of(on, overrides)
     structure = given.router.structure
     fabric = structure.fabric if isinstance(structure, Assembly) else None

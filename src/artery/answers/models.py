@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from artery.answers.arguments import check_kinds
+from artery.catalog.loader import resolve
 from artery.catalog.models import model
 from artery.core.workload import Workload
-from artery.errors import InputError, Problem, UsageError
+from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 RUNS: Final = frozenset({".sh", ".sbatch", ".yaml", ".yml", ".toml", ".txt", ".log"})
 """Endings of the files that describe a run."""
@@ -52,5 +53,15 @@ def _of_run(path: str) -> Workload:
 
 
 def _looks_like_path(spec: str) -> bool:
-    """A separator, a suffix of JSON, or something that exists: then it is no catalog name."""
-    return "/" in spec or "\\" in spec or spec.endswith(".json") or Path(spec).is_dir()
+    """A separator, a suffix of JSON, or a folder that is called as no model of the catalog is."""
+    if "/" in spec or "\\" in spec or spec.endswith(".json"):
+        return True
+    return Path(spec).is_dir() and not _is_catalog_name(spec)
+
+
+def _is_catalog_name(name: str) -> bool:
+    try:
+        resolve("models", name)
+    except UnknownNameError:
+        return False
+    return True

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from artery.catalog.door import is_path
 from artery.catalog.on_cables import on_cables
 from artery.catalog.overrides import ORIGIN, apply_overrides
 from artery.catalog.syntax import SUFFIXES
-from artery.catalog.systems import described, system
+from artery.catalog.systems import described, is_catalog_name, system
 from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.errors import InputError, Problem
@@ -107,9 +108,14 @@ def _file_and_chips(on: str) -> tuple[str, int | None]:
 
 
 def is_foreign(on: str) -> bool:
-    """Whether ``on`` is a file of another tool: by its name, or by its content if named as ours."""
+    """Whether ``on`` is a file of another tool: by its name, or by its content if named as ours.
+
+    A name of the catalog is none, whatever lies in the current folder: ``./dgx-h100`` is the file.
+    """
     try:
         if not Path(on).is_file() and not Path(on).is_fifo():
+            return False
+        if not is_path(on) and is_catalog_name(on):
             return False
         if Path(on).suffix.lower() not in SUFFIXES:
             return True

@@ -143,6 +143,19 @@ def _chip(name: str, overrides: Sequence[str]) -> Chip:
         raise put_under("chip", error) from None
 
 
+def is_catalog_name(spec: str) -> bool:
+    """Whether ``spec`` names a system or chip of the catalog, with or without a number of chips."""
+    name = spec.strip()
+    for one in (name, name.rpartition(":")[0]):
+        try:
+            resolve("systems", one)
+        except UnknownNameError:
+            if not _is_chip(one):
+                continue
+        return True
+    return False
+
+
 def _is_chip(name: str) -> bool:
     """Whether ``name`` is that of a chip."""
     try:

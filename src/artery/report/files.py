@@ -51,6 +51,16 @@ def check_writable(path: str) -> None:
         raise unwritten(path, PermissionError(0, "Permission denied"), fix)
 
 
+def check_folder(path: str) -> None:
+    """Raise ``InputError`` if files could not be written into the folder at ``path``."""
+    try:
+        with tempfile.TemporaryFile(dir=path):
+            return
+    except OSError as error:
+        fix = "name a folder that exists and that you may write to"
+        raise unwritten(path, error, fix) from None
+
+
 @contextmanager
 def printing() -> Iterator[None]:
     """Everything printed inside has reached stdout at the end, or :class:`InputError` is raised.
