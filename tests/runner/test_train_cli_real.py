@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -74,6 +75,41 @@ def test_a_signal_saves_and_the_run_goes_on_where_it_was(tmp_path: Path) -> None
     assert resumed["steps"] == done + 40
     assert f"from step {done} (disk)" in err
     assert resumed["final_digest"] == whole(tmp_path / "b", done + 40)
+
+
+def test_ctrl_c_saves_and_ends_with_130(tmp_path: Path) -> None:
+    run = started("--steps", "100000", "--dir", str(tmp_path), "--json")
+    until_step(tmp_path, 5)
+    run.send_signal(signal.SIGINT)
+    code, out, err = ended(run)
+    assert code == 130, err
+    done = json.loads(out)["steps"]
+    assert (tmp_path / "checkpoints" / f"step-{done:08d}" / "manifest.json").is_file()
+
+
+def test_a_run_whose_files_cannot_grow_goes_on_without_its_logs(tmp_path: Path) -> None:
+    """No file may be over 6 KiB, as on a full disk: neither logs nor checkpoints fit."""
+    words = ("--steps", "100000", "--dir", str(tmp_path), "--json")
+    run = started(*words[:1], "200", *words[2:], preexec_fn=_small_files)
+    code, out, err = ended(run)
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["steps"] == 200
+    for rank in range(2):
+        said = f"the log of phases is not written any more by rank {rank}"
+        assert sum(said in text for text in told["warnings"]) == 1
+    assert any("was not written" in text for text in told["warnings"])
+    assert (tmp_path / "phases.jsonl").stat().st_size <= 6144
+    run = started(*words, preexec_fn=_small_files)
+    heard(run, "was not written")
+    run.send_signal(signal.SIGTERM)
+    code, _, err = ended(run)
+    assert code == 4, err
+    assert "steps done, but not saved: there is no checkpoint" in err
+
+
+def _small_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6144, 6144))
 
 
 def test_killed_as_a_whole_it_leaves_nothing_and_goes_on_when_started_again(

@@ -13,6 +13,7 @@ from typing import Any, Final
 from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
 from artery.answers.lab_predict import Flows, Predicted, flows, predict
 from artery.errors import InputError, Problem, RunError, UsageError
+from artery.runner.extra import installed
 from artery.runner.lab import client, commanded
 
 _REAL: Final = ("engine", "delay", "queue", "loss")
@@ -77,6 +78,7 @@ def lab_bench(
     With ``on`` a lab of that system is made for it and taken down; without, the lab ``name`` is
     used. Raises ``InputError``, and ``RunError`` if a rank fails.
     """
+    installed("torch", "the ranks of a lab")
     asked = _Asked(order, tuple(sizes), repeats, timeout)
     if options.get("mode") == "paced":
         return _paced(on, asked, options)

@@ -18,13 +18,16 @@ from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
 from artery.runner import phases
 from artery.runner.checkpoint.folder import Folder
+from artery.runner.extra import installed
 from artery.runner.measured import Run
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Fleet, Supervisor
-from artery.runner.supervisor.home import taken
+from artery.runner.supervisor.home import check, taken
 from artery.runner.supervisor.result import RunResult
 
 Note = Callable[[str], None]
+
+_RANKS: Final = "the ranks of a run"
 
 _KEPT: Final = "preempted", "failed"
 """Outcomes after which a temporary folder stays: the run can go on from it."""
@@ -57,6 +60,11 @@ class TrainAnswer:
     folder: Path | None
 
     @property
+    def interrupted(self) -> bool:
+        """Whether it was Ctrl-C that told it so."""
+        return self.preempted and self.result.reason.partition(";")[0] == "SIGINT"
+
+    @property
     def preempted(self) -> bool:
         """Whether the run was told to go and can go on later."""
         return self.result.outcome == "preempted"
@@ -85,6 +93,7 @@ def train(
     that could not go on.
     """
     asked = request(model, options)
+    installed("torch", _RANKS)
     settings = asked.settings
     with _folder(asked.directory) as (run, keep), taken(run, settings):
         supervisor = Supervisor(
@@ -100,17 +109,38 @@ def train(
             note(f"others join with: ARTERY_TOKEN={supervisor.token} artery train --join "
                  f"{host}:{port}")  # fmt: skip
         result = supervisor.run()
-        rows = phases.read(run / "phases.jsonl")
-        if asked.log is not None:
-            shutil.copyfile(run / "phases.jsonl", asked.log)
-        mine = [row for row in rows if row["ts"] >= supervisor.began]
-        keep.append(result.outcome in _KEPT and bool(Folder(run / "checkpoints").steps()))
+        mine = _rows(run / "phases.jsonl", asked.log, supervisor.began, note)
+        saved = max(Folder(run / "checkpoints").steps(), default=0)
+        keep.append(result.outcome in _KEPT and saved > 0)
     kept = run if asked.directory is not None or any(keep) else None
     if result.outcome == "failed":
         raise RunFailedError(f"the run could not go on: {result.reason}")
+    if result.outcome == "preempted" and saved < result.steps:
+        raise _unsaved(result.reason, result.steps, saved, kept)
     compared = _compared(asked, note) if asked.predict and result.outcome == "finished" else None
     steps = _steps(mine, settings)
     return TrainAnswer(asked, result, phases.account(mine), steps, compared, kept)
+
+
+def _rows(log: Path, copy: str | None, began: float, note: Note) -> list[dict[str, Any]]:
+    """Return the phases since ``began``, none without a log; copy it to where that was asked."""
+    try:
+        rows = phases.read(log)
+        if copy is not None:
+            shutil.copyfile(log, copy)
+    except OSError as error:
+        note(f"the log of phases could not be read or copied: {error.strerror or error}")
+        rows = phases.read(log) if log.is_file() else []
+    return [row for row in rows if row["ts"] >= began]
+
+
+def _unsaved(reason: str, steps: int, saved: int, kept: Path | None) -> RunFailedError:
+    """Say that a run that was told to go has steps that no checkpoint holds."""
+    newest = f"the newest checkpoint is of step {saved}" if saved else "there is no checkpoint"
+    where = f" in {kept}" if saved and kept is not None else ""
+    return RunFailedError(
+        f"told to go ({reason}): {steps} steps done, but not saved: {newest}{where}"
+    )
 
 
 @contextmanager
@@ -201,6 +231,7 @@ def joined(address: str, places: int) -> None:
     from artery.answers.train_request import endpoint
     from artery.runner.supervisor import agent
 
+    installed("torch", _RANKS)
     host, port = endpoint(address)
     rule, fix = "a run started with --listen must be there", "copy the command that it printed"
     try:
@@ -224,6 +255,7 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     mine = world(os.environ)
     if mine is None:
         return None
+    installed("torch", _RANKS)
     from artery.runner.worker.standalone import train_alone
 
     known = {field.name for field in fields(Settings)} | {"directory", "signals"}
@@ -232,5 +264,9 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
         {name: value for name, value in options.items() if name in known} | {"ranks": mine.size},
     )
     run = Path(asked.directory or "artery-run").resolve()
+    check(run, asked.settings)
     said = train_alone(asked.settings, mine, run, asked.signals)
+    saved = max(Folder(run / "checkpoints").steps(), default=0)
+    if said["kind"] == "left" and saved < said["step"]:
+        raise _unsaved(said["told"] or "by another rank", said["step"], saved, run)
     return {**said, "rank": mine.rank, "ranks": mine.size}

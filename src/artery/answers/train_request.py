@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from artery.errors import InputError, Problem, Problems, UsageError
-from artery.runner.faults import read_faults
+from artery.runner.faults import Fault, read_faults
 from artery.runner.settings import Settings
 
 _MOST_RANKS: Final = 1024
@@ -85,13 +87,20 @@ def request(model: str, options: dict[str, Any]) -> Request:
 def _check(asked: Request) -> None:
     """Raise ``InputError`` with everything that cannot be."""
     with Problems() as problems:
-        for field, found, rule, fix in (*_of_settings(asked.settings), *_of_ranks(asked)):
+        for field, found, rule, fix in (
+            *_of_settings(asked.settings),
+            *_of_ranks(asked),
+            *_of_doors(asked),
+        ):
             flag = "--" + field.replace("_", "-")
             problems.add(Problem(field=flag, found=found, rule=rule, fix=fix))
         try:
-            read_faults(asked.settings.faults)
+            faults = read_faults(asked.settings.faults)
         except InputError as error:
             problems.absorb(error)
+            return
+        for found, rule, fix in _of_faults(asked, faults):
+            problems.add(Problem(field="--fault", found=found, rule=rule, fix=fix))
 
 
 _Wrong = tuple[str, str, str, str]
@@ -102,6 +111,10 @@ def _of_settings(settings: Settings) -> Iterator[_Wrong]:
         value = getattr(settings, name)
         if value < least:
             yield name, str(value), f"must be {least} or more", f"for example {least}"
+    for name in ("lr", "momentum", "weight_decay"):
+        value = getattr(settings, name)
+        if not math.isfinite(value):
+            yield name, str(value), "must be a finite number", "for example 0.1"
     for name in ("optimizer", "schedule"):
         known = get_args(get_type_hints(Settings)[name])
         if getattr(settings, name) not in known:
@@ -131,6 +144,39 @@ def _of_ranks(asked: Request) -> Iterator[_Wrong]:
     for name in asked.signals:
         if name not in signal.Signals.__members__:
             yield "signals", name, "no signal of this system", "for example SIGTERM,SIGUSR1"
+        elif name in ("SIGKILL", "SIGSTOP"):
+            yield "signals", name, "no process can catch it", "for example SIGTERM,SIGUSR1"
+
+
+def _of_doors(asked: Request) -> Iterator[_Wrong]:
+    """Yield what a run would stumble over when its work is done."""
+    if asked.log is not None:
+        place = Path(asked.log)
+        if place.is_dir():
+            yield "log", f"{asked.log} is a folder", "a file is written there", "name a file in it"
+        elif not place.parent.is_dir():
+            rule = "the folder of the copy must be there"
+            yield "log", f"there is no folder {place.parent}", rule, "make it, or name another"
+
+
+def _of_faults(asked: Request, faults: tuple[Fault, ...]) -> Iterator[tuple[str, str, str]]:
+    """Yield drills that could never happen; hosts that join are agents too."""
+    more = asked.listen is not None or any(fault.kind == "join" for fault in faults)
+    for fault in faults:
+        spec = asked.settings.faults[fault.index]
+        if fault.step > asked.settings.steps:
+            rule = f"the run has {asked.settings.steps} steps"
+            yield (
+                f"{spec}: step {fault.step}",
+                rule,
+                "name an earlier step, or ask for more --steps",
+            )
+        if fault.target == "rank" and fault.which >= asked.most:
+            rule = f"ranks are 0 to {asked.most - 1}"
+            yield f"{spec}: rank {fault.which}", rule, "name one of them"
+        if fault.target == "agent" and fault.which >= asked.agents and not more:
+            rule = f"agents are 0 to {asked.agents - 1}"
+            yield f"{spec}: agent {fault.which}", rule, "name one of them, or ask for more --agents"
 
 
 def endpoint(text: str) -> tuple[str, int]:

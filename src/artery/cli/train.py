@@ -17,6 +17,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 PREEMPTED: Final = 75
 """The exit code of a run that was told to go, saved, and can go on: EX_TEMPFAIL of sysexits.h."""
 
+INTERRUPTED: Final = 130
+"""The exit code after Ctrl-C, as of every command; the run was saved all the same."""
+
 _COUNT: Final = click.IntRange(min=1)
 _TIME: Final = quantity("s", positive=True)
 
@@ -185,7 +188,8 @@ def command(
 
     MODEL is resnet18, resnet50, transformer or module:function. Under torchrun or srun each
     process is one rank. Exit code 75 says that the run was told to go, has saved, and will go on
-    when it is started again with the same --dir; 4 that it could not go on.
+    when it is started again with the same --dir (130: by Ctrl-C); 4 that it could not go on or
+    save.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers import train as answers
 
@@ -202,7 +206,7 @@ def command(
     answer = answers.train(model, note=_note, progress=_Progress(), **asked)
     _deliver(answer, as_json=as_json, lang=lang, out=out)
     if answer.preempted:
-        raise click.exceptions.Exit(preempted_code)
+        raise click.exceptions.Exit(INTERRUPTED if answer.interrupted else preempted_code)
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
@@ -236,7 +240,8 @@ def _one_rank(said: dict[str, Any], preempted_code: int) -> None:
     for text in said["warnings"]:
         _note(text)
     if said["kind"] == "left":
-        raise click.exceptions.Exit(preempted_code)
+        interrupted = said["told"] == "SIGINT"
+        raise click.exceptions.Exit(INTERRUPTED if interrupted else preempted_code)
     if said["rank"] == 0:
         click.echo(f"{said['step']} steps on {said['ranks']} ranks, {said['metric']} "
                    f"{said['score']:.4g}, weights {said['digest']}")  # fmt: skip

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -38,20 +39,46 @@ BESIDE: Final = ("persist", "import", "lost_work", "compute", "wait")
 """What runs beside the others, or is part of them: no share of the time of its own."""
 
 
-class PhaseLog:
-    """Writes phases to ``path`` (``None``: nowhere) for one rank."""
+def _said(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - who has nobody to tell
 
-    def __init__(self, path: str | Path | None, rank: int = SUPERVISOR, attempt: int = 0) -> None:
+
+class PhaseLog:
+    """Writes phases to ``path`` (``None``: nowhere) for one rank.
+
+    A log never ends a run: where it cannot be written (a full disk), ``warn`` is called once and
+    nothing more is written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None,
+        rank: int = SUPERVISOR,
+        attempt: int = 0,
+        warn: Callable[[str], None] = _said,
+    ) -> None:
         self.rank = rank
         self.attempt = attempt
+        self._warn = warn
+        self._file: int | None = None
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._file = None if path is None else os.open(path, flags, 0o644)
+        if path is not None:
+            try:
+                self._file = os.open(path, flags, 0o644)
+            except OSError as error:
+                self._given_up(error.strerror or str(error))
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            os.close(self._file)
-            self._file = None
+            file, self._file = self._file, None
+            with suppress(OSError):  # some file systems tell only here that the disk is full
+                os.close(file)
+
+    def _given_up(self, why: str) -> None:
+        self.close()
+        who = "" if self.rank == SUPERVISOR else f" by rank {self.rank}"
+        self._warn(f"the log of phases is not written any more{who}: {why}")
 
     def write(
         self, phase: str, ts: float, seconds: float, step: int | None = None, **more: object
@@ -69,7 +96,14 @@ class PhaseLog:
         }
         if step is not None:
             row["step"] = step
-        os.write(self._file, (json.dumps({**row, **more}) + "\n").encode())
+        text = (json.dumps({**row, **more}) + "\n").encode()
+        try:
+            written = os.write(self._file, text)
+        except OSError as error:
+            self._given_up(error.strerror or str(error))
+            return
+        if written < len(text):
+            self._given_up("a line was cut off")
 
     @contextmanager
     def timed(self, phase: str, step: int | None = None, **more: object) -> Iterator[None]:

@@ -363,7 +363,8 @@ def main(words: list[str]) -> int:
         os.environ.setdefault(variable, "1")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # a lost peer is no news to us
     if os.environ.get("ARTERY_PARENT"):
-        die_with_parent(int(os.environ["ARTERY_PARENT"]), signal.SIGTERM)
+        # Wakes an agent that is stopped: it finds its channel closed, cleans up, and ends.
+        die_with_parent(int(os.environ["ARTERY_PARENT"]), signal.SIGCONT)
     end = socket.create_connection((host, int(port)), timeout=10.0)
     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     agent = Agent(Channel(end))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import selectors
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from artery.cloud.machine import actions, events
 from artery.cloud.machine.machine import Machine
@@ -25,7 +24,9 @@ from artery.runner.faults import read_faults
 from artery.runner.phases import PhaseLog
 from artery.runner.settings import Settings
 from artery.runner.supervisor.drills import drill
+from artery.runner.supervisor.home import described
 from artery.runner.supervisor.hosts import Host, Hosts
+from artery.runner.supervisor.journal import Journal
 from artery.runner.supervisor.result import RunResult
 from artery.runner.supervisor.signals import Told
 from artery.runner.supervisor.story import Story
@@ -42,6 +43,10 @@ LATELY: Final = 1.0
 UNBORN: Final = 3, 30
 """Agents in a row that may end before they joined, by themselves and by a signal, until the run is
 given up (assumed): who ends by itself has an error that comes again, who is killed may not."""
+
+JOINING: Final = 120.0
+"""Seconds that an agent may take to join, importing torch and the data (assumed); one that takes
+longer counts as one that ended by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +94,8 @@ class Supervisor:
         self._faults = {fault.index: fault for fault in read_faults(settings.faults)}
         self._note, self._progress = note, progress
         self._start, self.began = time.monotonic(), time.time()
-        run.mkdir(parents=True, exist_ok=True)
-        (run / "settings.json").write_text(json.dumps(settings.document(), indent=1), "utf-8")
+        self._warnings: list[str] = []
+        described(run, settings)
         known = Folder(run / "checkpoints", settings.keep).steps()
         self._saved = tuple(step for step in known if step <= settings.steps)
         self.machine = Machine(policy, self._saved)
@@ -98,14 +103,13 @@ class Supervisor:
         self.hosts = Hosts(fleet.listen, self.token)
         self._selector = selectors.DefaultSelector()
         self._told = Told()
-        self._log = PhaseLog(run / "phases.jsonl")
+        self._log = PhaseLog(run / "phases.jsonl", warn=self._warned)
         self._story = Story(self._log, self.machine)
-        self._record: TextIO = (run / "recovery.jsonl").open("w", encoding="utf-8")
+        self._record = Journal(run / "recovery.jsonl", self._warned)
         self._attempt = Attempt()
         self._end: actions.End | None = None
         self._unborn = [0, 0]
         self._leaving: set[str] = set()
-        self._warnings: list[str] = []
         self._slow: dict[int, float] = {}
         self._last: dict[str, Any] = {}
 
@@ -118,7 +122,7 @@ class Supervisor:
             closing.callback(self._selector.close)
             closing.callback(self._end_all)
             closing.enter_context(self._told.listening(self._fleet.signals))
-            self._record.write(opening(self._policy, self._saved) + "\n")
+            self._record.write([opening(self._policy, self._saved)])
             self._selector.register(self.hosts, selectors.EVENT_READ, self.hosts)
             self._selector.register(self._told, selectors.EVENT_READ, self._told)
             for _ in range(self._fleet.agents):
@@ -158,8 +162,7 @@ class Supervisor:
             return
         with self._story.told(event):
             wanted = self.machine.handle(event)
-        self._record.writelines(line(thing) + "\n" for thing in (event, *wanted))
-        self._record.flush()
+        self._record.write(line(thing) for thing in (event, *wanted))
         for action in wanted:
             getattr(self, f"_do_{type(action).__name__.lower()}")(action)
 
@@ -168,6 +171,13 @@ class Supervisor:
         for host in list(self.hosts.by_name.values()):
             if host.joined and time.monotonic() - host.heard > self._fleet.beat:
                 self._host_gone(host, f"silent for {self._fleet.beat:g} s")
+            elif not host.joined and time.monotonic() - host.heard > JOINING:
+                self._note(f"host {host.name} has not joined within {JOINING:g} s")
+                self._host_gone(host, "it has not joined")
+        for _ in range(self.hosts.end_mute(JOINING)):
+            self._note(f"an agent has not called within {JOINING:g} s")
+            self._unborn[0] += 1
+            self._another_agent()
         for code in self.hosts.lost_before_joining():
             self._unborn[code < 0] += 1
             self._another_agent()
@@ -322,8 +332,11 @@ class Supervisor:
         self._host_refused(host, said)
 
     def _worker_warning(self, _: Host, __: str, said: dict[str, Any]) -> None:
-        self._warnings.append(said["text"])
-        self._note(said["text"])
+        self._warned(said["text"])
+
+    def _warned(self, text: str) -> None:
+        self._warnings.append(text)
+        self._note(text)
 
     def _worker_term(self, _: Host, member: str, __: dict[str, Any]) -> None:
         self._note(f"{self._attempt.name(member)} was told to go")

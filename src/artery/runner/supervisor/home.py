@@ -42,12 +42,23 @@ def check(run: Path, settings: Settings) -> None:
     folder = Folder(run / "checkpoints")
     wanted = settings.identity()
     with Problems() as problems:
+        for problem in _in_the_way(run):
+            problems.add(problem)
         for step in folder.newest():
             place = run / "checkpoints" / f"step-{step:08d}" / "manifest.json"
             try:
                 held = json.loads(place.read_text("utf-8"))["run"]
-            except (OSError, ValueError, KeyError):
+            except (OSError, ValueError, KeyError, TypeError):
                 continue  # torn: whoever loads it says so
+            if not isinstance(held, dict):
+                continue
+            if step > settings.steps:
+                found = f"{settings.steps}, and the newest checkpoint is of step {step}"
+                rule = "a run does not go back"
+                fix = f"ask for {step} or more, or name another --dir"
+                problems.add(
+                    Problem(file=str(run), field="--steps", found=found, rule=rule, fix=fix)
+                )
             for name in sorted(held.keys() | wanted.keys()):
                 if held.get(name) != wanted.get(name):
                     found = f"{name} was {held.get(name)}, now it is {wanted.get(name)}"
@@ -57,6 +68,29 @@ def check(run: Path, settings: Settings) -> None:
                         Problem(file=str(run), field=name, found=found, rule=rule, fix=fix)
                     )
             break
+
+
+def _in_the_way(run: Path) -> Iterator[Problem]:
+    """Yield what stands where the run's own files and folders have to be."""
+    fix = "move it away, or name another --dir"
+    place = run / "checkpoints"
+    if place.exists() and not place.is_dir():
+        rule = "checkpoints need a folder of that name"
+        yield Problem(file=str(place), found="is a file", rule=rule, fix=fix)
+    for name in ("phases.jsonl", "recovery.jsonl", "settings.json"):
+        if (run / name).is_dir():
+            rule = "the run writes a file of that name"
+            yield Problem(file=str(run / name), found="is a folder", rule=rule, fix=fix)
+
+
+def described(run: Path, settings: Settings) -> None:
+    """Write ``settings`` where processes that start from nothing read them."""
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        (run / "settings.json").write_text(json.dumps(settings.document(), indent=1), "utf-8")
+    except OSError as error:
+        found, rule = error.strerror or str(error), "a run needs a folder that it may write to"
+        raise _wrong(run, found, rule, "make room, or name another with --dir") from error
 
 
 def _locked(handle: int) -> bool:

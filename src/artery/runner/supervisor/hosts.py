@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from artery.errors import InputError, Problem
 from artery.runner.supervisor.channel import Channel
-from artery.runner.supervisor.lifeline import PREFIX
+from artery.runner.supervisor.lifeline import PREFIX, tied
 
 LEAVE: Final = 5.0
 """Seconds that an agent has to clean up before it is killed (assumed)."""
@@ -42,11 +43,18 @@ class Hosts:
 
     def __init__(self, listen: tuple[str, int], token: str) -> None:
         self._token = token
-        self._listener = socket.create_server(listen)
+        try:
+            self._listener = socket.create_server(listen)
+        except OSError as error:
+            where, why = f"{listen[0]}:{listen[1]}", error.strerror or str(error)
+            rule, fix = "must be a free port of this machine", "for example 0.0.0.0:29400"
+            found = f"{where}: {why}"
+            raise InputError(Problem(field="--listen", found=found, rule=rule, fix=fix)) from error
         self._listener.settimeout(5.0)
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
         self.by_name: dict[str, Host] = {}
         self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self._since: dict[int, float] = {}
         self._memories: set[Path] = set()
         self._count = 0
 
@@ -69,8 +77,10 @@ class Hosts:
             stdout=sys.__stderr__ if _has_file(sys.__stderr__) else subprocess.DEVNULL,
             env=surroundings,
             start_new_session=True,
+            preexec_fn=tied,  # noqa: PLW1509 - one system call, its library loaded before
         )
         self._children[child.pid] = child
+        self._since[child.pid] = time.monotonic()
 
     def accept(self) -> Host | None:
         """Take an agent in; ``None`` if it does not know the token."""
@@ -140,6 +150,19 @@ class Hosts:
                 codes.append(child.returncode)
                 del self._children[pid]
         return codes
+
+    def end_mute(self, limit: float) -> int:
+        """End agents of this machine that did not call within ``limit`` seconds; return how many.
+
+        One that is stopped before it has called says nothing and does not end.
+        """
+        known = {host.pid for host in self.by_name.values()}
+        late = time.monotonic() - limit
+        mute = [pid for pid in self._children if pid not in known and self._since[pid] < late]
+        for pid in mute:
+            _signal(pid, signal.SIGKILL)
+            self._reap(pid)
+        return len(mute)
 
     def end(self) -> None:
         """End all agents, and whatever they left on this machine."""

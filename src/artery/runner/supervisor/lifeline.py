@@ -21,7 +21,19 @@ def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
         if os.getppid() != parent:
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGKILL)  # it has died already
+
+
+_LIBRARY: Final = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def tied() -> None:
+    """Between fork and exec: have the kernel kill this process when its parent dies.
+
+    It holds until the process asks for another signal itself, so from its first moment on.
+    """
+    if _LIBRARY is not None:
+        _LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def new_memory() -> Path:

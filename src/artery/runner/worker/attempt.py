@@ -58,7 +58,7 @@ class Attempt:
     ) -> None:
         self.task, self.settings, self.given, self.place = task, settings, given, place
         self.link, self.faults, self.progress = link, faults, progress
-        self.log = PhaseLog(place.log, given.rank, given.attempt)
+        self.log = PhaseLog(place.log, given.rank, given.attempt, warn=self._warn)
         self.folder = Folder(place.checkpoints, settings.keep)
         self.writer = Writer(self.folder, self.log, faults, self._saved, self._not_saved)
         self.training: Training | None = None
@@ -277,6 +277,9 @@ class Attempt:
             "ranks": self.given.ranks,
             "run": self.settings.identity(),
         }
+
+    def _warn(self, text: str) -> None:
+        self.link.send("warning", text=text)
 
     def _saved(self, step: int) -> None:
         self.link.send("saved", step=step)

@@ -24,20 +24,20 @@ class _Alone:
     """The other side of a rank without an agent: signals alone tell it something."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._told = False
+        self.told = ""
         self.warnings: list[str] = []
         for name in names:
             signal.signal(signal.Signals[name], self._hear)
 
-    def _hear(self, *_: object) -> None:
-        self._told = True
+    def _hear(self, number: int, _: object) -> None:
+        self.told = self.told or signal.Signals(number).name
 
     def send(self, kind: str, **fields: object) -> None:
         if kind == "warning":
             self.warnings.append(str(fields["text"]))
 
     def wish(self, _: int) -> int:
-        return SAVE if self._told else GO_ON
+        return SAVE if self.told else GO_ON
 
     def stopped(self, _: int) -> bool:
         return False
@@ -72,7 +72,7 @@ def train_alone(
         task, settings, given, place=place, link=link, faults=faults, progress=progress
     )
     try:
-        return {**attempt.run(), "warnings": link.warnings}
+        return {**attempt.run(), "warnings": link.warnings, "told": link.told}
     finally:
         disband()
         (run / f"progress-{mine.rank}").unlink(missing_ok=True)
