@@ -10,23 +10,9 @@ from artery.errors import InputError
 from artery.formats.protobuf import BrokenMessageError, fields, varint
 from artery.formats.recognise import read, recognise
 from artery.formats.text import Text
+from tests.formats.chakra_traces import number, tagged
 from tests.formats.readings import fields as fields_of
 from tests.formats.readings import reading, warned
-
-
-def number(value: int) -> bytes:
-    """A varint, seven bits at a time, lowest first."""
-    out = []
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def tagged(field: int, value: int | bytes) -> bytes:
-    if isinstance(value, int):
-        return number(field << 3) + number(value)
-    return number(field << 3 | 2) + number(len(value)) + value
 
 
 def attribute(name: bytes, value: int) -> bytes:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from artery.cli.options import SIZE, debug_option, locale_language, set_option, system_option
+from artery.cli.options import (
+    SIZE,
+    debug_option,
+    form_options,
+    set_option,
+    system_option,
+)
 from artery.report.words import Language
 
 
@@ -35,13 +41,7 @@ from artery.report.words import Language
 @click.option(
     "-o", "--out", metavar="FILE", help="Write the fitted system as a file for --on (- = stdout)."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units.")
-@click.option(
-    "--lang",
-    type=click.Choice(["en", "zh"]),
-    default=locale_language,
-    help="Language of the answer (default: from the locale).",
-)
+@form_options
 @set_option
 @debug_option
 def command(

@@ -94,6 +94,21 @@ def debug_option(command: _Command) -> _Command:
     )(command)
 
 
+def form_options(command: _Command) -> _Command:
+    """Give a command ``--json`` and ``--lang``: the form of its answer."""
+    for option in (
+        click.option(
+            "--lang",
+            type=click.Choice(["en", "zh"]),
+            default=locale_language,
+            help="Language of the answer (default: from the locale).",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units."),
+    ):
+        command = option(command)
+    return command
+
+
 def shared_options(command: _Command) -> _Command:
     """Give a command ``--json``, ``--lang``, ``--out`` and ``--debug``."""
     for option in (
@@ -105,13 +120,7 @@ def shared_options(command: _Command) -> _Command:
             default="-",
             help="Write the answer to FILE (- = stdout).",
         ),
-        click.option(
-            "--lang",
-            type=click.Choice(["en", "zh"]),
-            default=locale_language,
-            help="Language of the answer (default: from the locale).",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units."),
+        form_options,
     ):
         command = option(command)
     return command

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from artery.cli.options import debug_option, locale_language, set_option
+from artery.cli.options import debug_option, form_options, set_option
 from artery.report.words import Language
 
 
@@ -18,13 +18,7 @@ from artery.report.words import Language
 @click.option(
     "-o", "--out", metavar="FILE", help="Write the system as a file of ours (- = stdout)."
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units.")
-@click.option(
-    "--lang",
-    type=click.Choice(["en", "zh"]),
-    default=locale_language,
-    help="Language of the answer (default: from the locale).",
-)
+@form_options
 @set_option
 @debug_option
 def command(

@@ -42,7 +42,8 @@ ACTIVITY: Final[Mapping[str, Activity]] = {
 }
 """What each phase is in an account; phases that run beside these take no time of their own."""
 
-_BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
+BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
+"""What runs beside the others, or is part of them: no share of the time of its own."""
 
 LARGEST: Final = 1e12
 """Assumed: no time is later than this many seconds after 1970; a NaN is no number either."""
@@ -135,7 +136,7 @@ def _fields(rows: list[Row]) -> dict[str, Any]:
         "steps": max(steps, default=None),
         "phase_s": dict(seconds),
         "phase_count": dict(Counter(row["phase"] for row in rows)),
-        "unknown_phases": sorted(set(seconds) - set(ACTIVITY) - _BESIDE),
+        "unknown_phases": sorted(set(seconds) - set(ACTIVITY) - BESIDE),
         "wall_s": max(r["ts"] + r["seconds"] for r in rows) - min(r["ts"] for r in rows),
     }
 

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from artery.cloud.accounting import covered
-
-SCHEMA: Final = "artery.phases/1"
+from artery.formats.artery_phases import BESIDE, SCHEMA
 
 SUPERVISOR: Final = -1
 
@@ -34,9 +33,6 @@ WORK: Final = ("step", "first_step", "save", "copy", "evaluate", "load", "rendez
 
 AROUND: Final = ("detect", "teardown", "reform", "pause", "start", "finish")
 """What the supervisor sees, between the attempts."""
-
-BESIDE: Final = ("persist", "import", "lost_work", "compute", "wait")
-"""What runs beside the others, or is part of them: no share of the time of its own."""
 
 
 def _said(text: str) -> None:
