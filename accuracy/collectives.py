@@ -17,9 +17,10 @@ from statistics import median
 import numpy as np
 
 from accuracy.score import Compared
-from artery.answers.expect import expect, named
+from artery.answers.expect import expect
 from artery.answers.expect_result import ExpectAnswer, Speed
 from artery.collective import bus_factor
+from artery.core.pricing import named
 
 DATA = Path(__file__).parent / "data"
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artery.answers.expect import MOST_ROWS, expect, named, parse_sizes, type_named
+from artery.answers.expect import MOST_ROWS, expect, parse_sizes, type_named
+from artery.core.pricing import named
 from artery.errors import InputError, UnknownNameError, UsageError
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from artery.answers.expect import named
 from artery.collective import bus_factor
-from artery.core.pricing import Collective
+from artery.core.pricing import Collective, named
 from artery.errors import InputError, Problem, Problems
 from artery.formats.reading import Reading
 from artery.formats.recognise import read

@@ -16,9 +16,8 @@ from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_run import RunHeld, run_held
 from artery.answers.diagnose_system import Stand, stand_for
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
-from artery.answers.expect import named
 from artery.answers.expect_pricing import Setting
-from artery.core.pricing import Collective
+from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Case, Curve, Fact, Point, Refusal
 from artery.diagnoser.shape import shape_of
 from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge

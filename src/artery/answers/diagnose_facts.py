@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from artery.answers.expect import named
+from artery.core.pricing import named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
 from artery.formats.facts_curves import ranks_of

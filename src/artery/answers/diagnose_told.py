@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from artery.answers.diagnose_words import chips_in, parameters_of
-from artery.answers.expect import named
+from artery.core.pricing import named
 from artery.diagnoser.case import Curve, Fact, Share
 from artery.errors import InputError
 from artery.formats.facts_curves import ranks_of

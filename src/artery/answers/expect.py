@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import NoneType
-from typing import Final, cast, get_args
+from typing import Final
 
 from artery import units
 from artery.answers.arguments import check_kinds
 from artery.answers.expect_result import DTYPES, ExpectAnswer
-from artery.core.pricing import Collective
+from artery.core.pricing import named
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 _DTYPE_ALIASES: Final = {
@@ -61,20 +61,6 @@ def expect(
         addable=element not in _NOT_ADDED_BY_SWITCHES,
     )
     return measure(asked, setting, listed, algorithm, element)
-
-
-def named(text: str) -> Collective:
-    """Return the collective that ``text`` names: ``all-reduce``, ``AllReduce``, ``all_to_all``.
-
-    Raises :class:`artery.errors.UnknownNameError` with the nearest names.
-    """
-    folded = "".join(letter for letter in text.casefold() if letter.isalnum())
-    known = get_args(Collective)
-    folded = {"a2a": "alltoall", "sendreceive": "sendrecv", "p2p": "sendrecv"}.get(folded, folded)
-    for name in known:
-        if folded == name.replace("_", ""):
-            return cast("Collective", name)
-    raise UnknownNameError("collective", text, known)
 
 
 def type_named(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from artery.answers.expect import named
 from artery.answers.simulate_request import Request
+from artery.core.pricing import named
 from artery.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast, get_args
+
+from artery.errors import UnknownNameError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,6 +14,21 @@ if TYPE_CHECKING:
 Collective = Literal[
     "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"
 ]
+
+
+def named(text: str) -> Collective:
+    """Return the collective that ``text`` names: ``all-reduce``, ``AllReduce``, ``all_to_all``.
+
+    Raises :class:`artery.errors.UnknownNameError` with the nearest names.
+    """
+    folded = "".join(letter for letter in text.casefold() if letter.isalnum())
+    folded = folded.removesuffix("perf")  # the name of the program in nccl-tests
+    known = get_args(Collective)
+    folded = {"a2a": "alltoall", "sendreceive": "sendrecv", "p2p": "sendrecv"}.get(folded, folded)
+    for name in known:
+        if folded == name.replace("_", ""):
+            return cast("Collective", name)
+    raise UnknownNameError("collective", text, known)
 
 
 @dataclass(frozen=True, slots=True)
