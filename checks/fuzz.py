@@ -113,7 +113,7 @@ def _one(number: int, seed: int, sources: Sequence[Seed], file: Path, score: Sco
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
-        _play(source, file, score)
+        play(file, score, source.format)
     except TooSlowError:
         score.failures.setdefault(f"over {LIMIT:g} s", []).append(f"{number} ({source.path.name})")
     except Exception as error:  # noqa: BLE001 - that is what is looked for
@@ -131,8 +131,11 @@ def _one(number: int, seed: int, sources: Sequence[Seed], file: Path, score: Sco
         score.slowest = (seconds, f"{number}: {source.path.parent.name}/{source.path.name}")
 
 
-def _play(source: Seed, file: Path, score: Score) -> None:
-    """Ask every recogniser, and read as everything that claims the file."""
+def play(file: Path, score: Score, own: str | None = None) -> None:
+    """Ask every recogniser, and read as the format called ``own`` and as all that claim the file.
+
+    What comes of it goes into ``score``; anything but a reading or an ``InputError`` is raised.
+    """
     try:
         text = read_text(str(file))
     except InputError:
@@ -142,7 +145,7 @@ def _play(source: Seed, file: Path, score: Score) -> None:
     for format_ in formats():
         sure = format_.recognise(text) >= SURE_ENOUGH
         claimed += sure
-        if sure or format_.name == source.format:
+        if sure or format_.name == own:
             _read(format_, text, score)
     score.unknown += not claimed
 

@@ -1,56 +1,78 @@
-"""The same readers under a fuzzer that follows coverage: ``python -m checks.guided [-runs=N]``.
+"""The same readers under a fuzzer that follows coverage: ``python -m checks.guided [--inputs N]``.
 
 It needs ``pip install atheris`` (Google; libFuzzer for Python), which is no dependency of the
-project. Flags are libFuzzer's. The fixtures are the first inputs; what is found is written to the
-folder as ``crash-...``.
+project. The fixtures are the first inputs, and every format that claims an input reads it. Further
+flags are libFuzzer's (``-seed=1``). It stops at the first input that does not end in a reading or
+an ``InputError``, or takes longer than two seconds, and writes it to ``--found`` as ``crash-...``
+or ``timeout-...``; it returns 1 then.
 """
 
 from __future__ import annotations
 
+import argparse
+import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
-
-from artery.errors import InputError
 
 LARGEST: Final = 16 * 1024
 """Bytes of an input."""
 
+INPUTS: Final = 100_000
+
 
 def main() -> int:
-    """Fuzz until the flags say to stop; return 2 where atheris is missing."""
-    try:
-        atheris: Any = import_module("atheris")
-    except ImportError:
+    """Fuzz that many inputs; return 1 if one failed, 2 where atheris is missing."""
+    parser = argparse.ArgumentParser(prog="python -m checks.guided", description=__doc__)
+    parser.add_argument("--inputs", type=int, default=INPUTS)
+    parser.add_argument("--found", default=".", metavar="FOLDER", help="for inputs that fail")
+    parser.add_argument("--corpus", help=argparse.SUPPRESS)
+    asked, flags = parser.parse_known_args()
+    if asked.corpus is not None:
+        _fuzz(asked.inputs, Path(asked.corpus), flags)
+    if find_spec("atheris") is None:
         print("atheris is not installed: pip install atheris", file=sys.stderr)
         return 2
-    with atheris.instrument_imports(include=["artery.formats"]):
-        from artery.formats.recognise import SURE_ENOUGH, formats
-        from artery.formats.text import Text, clean, decoded
-        from checks.fuzz import checked, seeds
-
-        every = formats()
-
-    def one(data: bytes) -> None:
-        with suppress(InputError):
-            text = Text("guided", clean(decoded("guided", data)))
-            for format_ in every:
-                if format_.recognise(text) >= SURE_ENOUGH and format_.stream is None:
-                    with suppress(InputError):
-                        checked(format_.read(text))
+    from checks.fuzz import seeds
 
     with tempfile.TemporaryDirectory(prefix="artery-guided-") as folder:
+        corpus = Path(folder) / "corpus"
+        corpus.mkdir()
         for number, seed in enumerate(seeds()):
             if len(seed.data) <= LARGEST:
-                (Path(folder) / str(number)).write_bytes(seed.data)
-        atheris.Setup(
-            [sys.argv[0], folder, f"-max_len={LARGEST}", "-timeout=2", *sys.argv[1:]], one
-        )
-        atheris.Fuzz()
-    return 0
+                (corpus / str(number)).write_bytes(seed.data)
+        # libFuzzer ends its process, and would leave the folder.
+        again = [sys.executable, "-m", "checks.guided", f"--inputs={asked.inputs}"]
+        again += [f"--corpus={corpus}", f"-artifact_prefix={asked.found}/", *flags]
+        return int(subprocess.run(again, check=False).returncode != 0)
+
+
+def _fuzz(inputs: int, corpus: Path, flags: Sequence[str]) -> None:
+    """Fuzz from the inputs in ``corpus``; does not return."""
+    atheris: Any = import_module("atheris")
+    # What is loaded from here on reports which of its lines run.
+    with atheris.instrument_imports(include=["artery.formats"]):
+        from artery.formats.recognise import formats
+        from checks.fuzz import LIMIT, Score, lines, play
+
+        formats()
+    score = Score()
+    file = corpus.parent / "input"
+
+    def one(data: bytes) -> None:
+        file.write_bytes(data)
+        score.inputs += 1
+        play(file, score)
+        if score.inputs % INPUTS == 0 or score.inputs == inputs:
+            print("\n".join(lines(score)), flush=True)
+
+    fixed = [f"-runs={inputs}", f"-max_len={LARGEST}", f"-timeout={LIMIT:.0f}"]
+    atheris.Setup([sys.argv[0], str(corpus), *fixed, *flags], one)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":
