@@ -127,3 +127,89 @@ def test_measurements_that_differ_in_notes_are_one_curve_until_they_contradict()
 def test_a_total_that_is_said_to_be_of_one_gpu_is_remarked() -> None:
     found = told("measured: [{samples_per_s: 30, note: 30 per GPU}]\n")
     assert any("samples_per_s_per_gpu" in one for one in found.warnings)
+
+
+IMPOSSIBLE = """\
+hardware:
+  chip: h100-sxm
+  gpus_per_node: 0
+  nodes: 2
+  ranks: 13
+  fabric: infinband
+  nics_per_node: 8
+  cards_used: 9
+software: {zero: 4, tp: 1.5}
+workload:
+  collective: all_redce
+measured:
+  - size: 1G
+    busbw: 0 GB/s
+    ranks: 9
+    nodes: 2
+  - {step_time: -2 s, mfu: 400%}
+  - {of_expected: 60, wrong: -1}
+"""
+
+
+def test_everything_that_cannot_be_is_refused_at_once_each_on_its_line() -> None:
+    with pytest.raises(InputError) as caught:
+        told(IMPOSSIBLE)
+    found = {(one.line, one.field) for one in caught.value.problems}
+    assert found == {
+        (3, "hardware.gpus_per_node"),
+        (5, "hardware.ranks"),
+        (6, "hardware.fabric"),
+        (8, "hardware.cards_used"),
+        (9, "software.zero"),
+        (9, "software.tp"),
+        (11, "workload.collective"),
+        (14, "measured.busbw"),
+        (15, "measured.ranks"),
+        (17, "measured.step_time"),
+        (17, "measured.mfu"),
+        (18, "measured.of_expected"),
+        (18, "measured.wrong"),
+    }
+    for one in caught.value.problems:
+        assert one.file == "facts.yaml"
+        assert one.found
+        assert one.rule
+        assert one.fix
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("hardware: {nodes: 0}", "whole number"),
+        ("hardware: {gpus_per_node: 8, nodes: 2, ranks: 17}", "one GPU to a rank"),
+        ("hardware: {gpus_per_node: 4, ranks_per_node: 8}", "one GPU to a rank"),
+        ("hardware: {nodes: 2, ranks: 16, ranks_per_node: 4}", "times nodes is ranks"),
+        ("measured: {ranks: 9, nodes: 2, busbw: 3 GB/s}", "as many"),
+        ("measured: {step_time: 0 s}", "more than zero"),
+        ("workload: {parameters: 0}", "above 0"),
+    ],
+)
+def test_counts_that_exclude_each_other_are_refused(wrong: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        told(f"{wrong}\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "value"),
+    [
+        ("fabric: IB", "fabric", "infiniband"),
+        ("fabric: Omni-Path", "fabric", "omni-path"),
+        ("nics_per_node: 0", "nics_per_node", 0.0),
+        ("nvlinks: 0", "nvlinks", 0.0),
+    ],
+)
+def test_what_can_be_is_taken(said: str, key: str, value: object) -> None:
+    assert fields(f"hardware: {{{said}}}\n")["facts"] == {key: value}
+
+
+def test_a_utilisation_above_one_is_kept_as_people_divide_by_the_wrong_peak() -> None:
+    assert fields("measured: {mfu: 104%}\n")["measured"] == [{"mfu": 1.04}]
+
+
+def test_a_collective_is_taken_by_any_of_its_names() -> None:
+    assert fields("workload: {collective: AllReduce}\n")["facts"] == {"collective": "all_reduce"}

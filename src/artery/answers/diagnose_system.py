@@ -30,6 +30,8 @@ _FABRICS: Final[Mapping[str, tuple[str, ...]]] = {
     "roce": ("roce-100g", "roce-200g", "roce-400g", "roce-800g"),
     "efa": ("efa-100g", "efa-200g", "efa-400g"),
     "ethernet": ("eth10", "eth25", "eth40", "eth100", "eth200", "eth400"),
+    "slingshot": ("slingshot11",),
+    "omni-path": ("omnipath100", "omnipath-cn5000"),
 }
 
 

@@ -28,28 +28,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.formats.chip_variants import variants
 from artery.formats.facts_curves import curves, told_apart
-from artery.formats.facts_keys import CONDITIONS, FACTS, PATHS, QUANTITIES, SECTIONS
-from artery.formats.json_text import tables
+from artery.formats.facts_keys import CONDITIONS, FACTS, QUANTITIES, SECTIONS
+from artery.formats.facts_rules import BOUNDS, Path, contradictions, name_of
 from artery.formats.numerals import number
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
-from artery.formats.yaml_text import yaml_documents
+from artery.formats.yaml_text import Lines, yaml_documents
 from artery.units import parse, show_bytes, show_line_rate, show_rate, size
 
 _PER_GPU: Final = re.compile(r"(?:\bper|/) ?-?(?:gpu|chip|card|device)\b", re.IGNORECASE)
 _TOTALS: Final = ("samples_per_s", "tokens_per_s")
 
-_UNITS: Final = {"rate": "B/s", "time": "s", "flops": "FLOP/s", "share": "1", "bytes": "B"}
+_UNITS: Final = {"rate": "B/s", "time": "s", "flops": "FLOP/s", "bytes": "B"}
+_SHARES: Final = frozenset({"utilisation", "part"})
 _SECTION: Final = re.compile(r"(?m)^(hardware|software|workload|measured)\s*:")
 _KEY: Final = re.compile(r"(?m)^[^\s#\-\]}'\"][^:\n]{0,80}:(?:\s|$)")
-COLLECTIVES: Final = frozenset(
-    {"all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"}
-)
 
 Value = str | float | bool
 
@@ -67,47 +66,57 @@ def _read(text: Text) -> Reading:
     facts: dict[str, Value] = {}
     words: dict[str, str] = {}
     with Problems() as problems:
+        report = _Reporter(text.path, Lines(text), problems)
         for name, section in table.items():
-            try:
-                if name not in SECTIONS:
-                    raise UnknownNameError("section", name, SECTIONS)
-                _section(name, section, facts, words)
-            except InputError as error:
-                problems.absorb(_placed(error, text, name))
-        rows = list(_rows(table.get("measured"), text, problems))
+            if name in SECTIONS:
+                _section(name, section, facts, words, report)
+            else:
+                report.note(UnknownNameError("section", name, SECTIONS), (name,))
+        rows = list(_rows(table.get("measured"), report))
+        for path, problem in contradictions(facts, rows):
+            report.note(InputError(problem), path)
     if "measured" not in words and (told := list(_told(table.get("measured")))):
         words["measured"] = "; ".join(told)
-    fields = _fields(facts, words, rows)
+    fields = _fields(facts, words, [row for _, row in rows])
     warnings = (*_taken(table.get("hardware")), *_warnings(fields))
     return Reading("facts", "state", tuple(_summary(fields))[:5], fields, warnings)
 
 
-def _placed(error: InputError, text: Text, key: str) -> InputError:
-    """Return ``error`` with the file, and the line on which ``key`` stands."""
-    lines = enumerate(text.lines, 1)
-    at = next((count for count, line in lines if line.strip().startswith(f"{key}:")), None)
-    return error.at(file=text.path, line=at, field=key)
+@dataclass(frozen=True, slots=True)
+class _Reporter:
+    """Notes what is wrong with a value, with its file and line."""
+
+    file: str | None
+    lines: Lines
+    problems: Problems
+
+    def note(self, error: InputError, path: Path) -> None:
+        """Note ``error`` as of the value at ``path``."""
+        field = ".".join(str(part) for part in path if isinstance(part, str))
+        line = self.lines.line(path)
+        self.problems.absorb(error.at(file=self.file, line=line, field=field))
 
 
-def _section(name: str, section: object, facts: dict[str, Value], words: dict[str, str]) -> None:
+def _section(
+    name: str, section: object, facts: dict[str, Value], words: dict[str, str], report: _Reporter
+) -> None:
     if isinstance(section, str):
         words[name] = section
     if name == "measured" or not isinstance(section, Mapping):
         return
-    with Problems() as problems:
-        for key, value in section.items():
-            if key == "words":
-                words[name] = str(value)
-                continue
-            try:
-                if key not in FACTS[name]:
-                    raise UnknownNameError("fact", key, [*FACTS[name], "words"])
-                if key == "chip" and isinstance(value, list):
-                    _put_chips(value, facts)
-                else:
-                    facts[key] = _value(value, FACTS[name][key])
-            except InputError as error:
-                problems.absorb(error.at(field=f"{name}.{key}"))
+    for key, value in section.items():
+        if key == "words":
+            words[name] = str(value)
+            continue
+        try:
+            if key not in FACTS[name]:
+                raise UnknownNameError("fact", key, [*FACTS[name], "words"])
+            if key == "chip" and isinstance(value, list):
+                _put_chips(value, facts)
+            else:
+                facts[key] = _value(value, FACTS[name][key])
+        except InputError as error:
+            report.note(error, (name, key))
 
 
 def _put_chips(listed: list[object], facts: dict[str, Value]) -> None:
@@ -142,41 +151,35 @@ def _value(value: object, kind: str) -> Value:
         if not isinstance(value, bool):
             raise _wrong(value, "must be true or false", "write true or false")
         return value
-    if kind in {"count", "amount"}:
-        found = number(value)
-        if found is None or found < 0:
-            raise _wrong(value, "must be a number", "write a number")
-        return found
     if kind == "size":
         return float(size(str(value)))
     if kind == "link":
         return parse(value, "B/s", directed=True, positive=True)
     if kind in _UNITS:
-        return parse(value, _UNITS[kind])
+        return parse(value, _UNITS[kind], positive=True)
+    if kind in BOUNDS:
+        found = parse(value, "1") if kind in _SHARES else number(value)
+        if found is None:
+            raise _wrong(value, "must be a number", "write a number")
+        BOUNDS[kind].check(found, value)
+        return found
     if not isinstance(value, (str, int, float)):
         raise _wrong(value, "must be a text", "write a name")
-    return _name(str(value).strip(), kind)
-
-
-def _name(said: str, kind: str) -> str:
-    """Return a name of the kind: of a chip as the catalog has it, of a path one of those known."""
-    if kind == "path" and said.upper() not in PATHS:
-        raise _wrong(said, f"must be one of {', '.join(PATHS)}", "nvidia-smi topo -m prints it")
-    if kind == "chip":
-        return (*variants(said), said.casefold())[0]
-    return said.casefold()
+    said = str(value).strip()
+    return (*variants(said), said.casefold())[0] if kind == "chip" else name_of(said, kind)
 
 
 def _wrong(value: object, rule: str, fix: str) -> InputError:
     return InputError(Problem(found=f'"{value}"'[:80], rule=rule, fix=fix))
 
 
-def _rows(measured: object, text: Text, problems: Problems) -> Iterator[dict[str, Value]]:
-    """Yield the measurements as tables of values in SI."""
+def _rows(measured: object, report: _Reporter) -> Iterator[tuple[int, dict[str, Value]]]:
+    """Yield the measurements as tables of values in SI, with their places in the list."""
     kinds = {**QUANTITIES, **CONDITIONS}
-    for row in tables(measured):
+    listed = measured if isinstance(measured, list) else [measured]
+    for place, row in enumerate(listed):
         found: dict[str, Value] = {}
-        for key, value in row.items():
+        for key, value in row.items() if isinstance(row, Mapping) else ():
             try:
                 if key == "words":
                     continue
@@ -184,9 +187,10 @@ def _rows(measured: object, text: Text, problems: Problems) -> Iterator[dict[str
                     raise UnknownNameError("measurement", key, [*kinds, "words"])
                 found[key] = _value(value, kinds[key])
             except InputError as error:
-                problems.absorb(_placed(error.at(field=f"measured.{key}"), text, key))
+                path = (place, key) if isinstance(measured, list) else (key,)
+                report.note(error, ("measured", *path))
         if found:
-            yield found
+            yield place, found
 
 
 def _fields(
@@ -256,11 +260,6 @@ def _warnings(fields: Mapping[str, Any]) -> Iterator[str]:
         yield "throughputs are taken as totals: of one GPU they are samples_per_s_per_gpu"
     if told_apart(fields["facts"], fields["measured"]):
         yield "measurements of one size differ: those of one note are taken as a run of their own"
-    unknown = {
-        str(one["collective"]) for one in fields["curves"] if one["collective"]
-    } - COLLECTIVES
-    if unknown:
-        yield f"not a collective that is known: {', '.join(sorted(unknown))}"
     for fact in fields["missing_facts"]:
         yield f"not said: {fact}"
 

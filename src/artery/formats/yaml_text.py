@@ -5,10 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from typing import Any, Final
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from artery.errors import InputError, Problem
 from artery.formats.text import Text
+
+if TYPE_CHECKING:
+    from ruamel.yaml.nodes import Node
 
 LARGEST: Final = 2 * 2**20
 """Assumed: characters of YAML; files written by hand have some kilobytes."""
@@ -46,6 +51,41 @@ def yaml_documents(text: Text) -> list[Any]:
         raise _refused(text, None, found, "must be YAML") from None
     left = [MOST_VALUES]
     return [_plain(one, text, left, 0) for one in loaded if one is not None]
+
+
+class Lines:
+    """Where values stand in YAML that :func:`yaml_documents` has read."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+
+    @cached_property
+    def _first(self) -> Node | None:
+        """The first table, with marks."""
+        from ruamel.yaml import YAML
+        from ruamel.yaml.nodes import MappingNode
+
+        documents = YAML(typ="safe", pure=True).compose_all(self._text.content)
+        return next((one for one in documents if isinstance(one, MappingNode)), None)
+
+    def line(self, path: Sequence[str | int]) -> int | None:
+        """Return the line, from 1, on which the value at ``path`` begins, as far as it is there.
+
+        ``path`` are keys, and places in lists, from the first table down.
+        """
+        from ruamel.yaml.nodes import MappingNode, SequenceNode
+
+        node, line = self._first, None
+        for part in path:
+            found = []
+            if isinstance(node, MappingNode):
+                found = [pair for pair in node.value if pair[0].value == part]
+            elif isinstance(node, SequenceNode) and isinstance(part, int):
+                found = [(one, one) for one in node.value[part : part + 1]]
+            if not found:
+                break
+            line, node = found[-1][0].start_mark.line + 1, found[-1][1]
+        return line
 
 
 def _brackets(content: str) -> int:
