@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from artery.core.plan import Plan
@@ -13,7 +15,8 @@ from artery.planner import search as module
 from artery.planner.rank import PENALTIES, penalties, reasons
 from artery.planner.search import Found, search
 from artery.planner.space import Space, enumerate_plans
-from artery.step import evaluate
+from artery.step import Evaluation, Plans, evaluate
+from artery.step.evaluate import least, needed
 from tests.step import toys
 
 GPT = toys.gpt(layers=8)
@@ -157,3 +160,53 @@ def test_a_plan_just_above_the_capacity_is_at_the_limit_and_comes_last() -> None
     within = [row[3] for row in plans if row[2] <= roomy.chip.memory.capacity]
     assert set(found.plans[: len(within)]) == set(within)
     assert len(found.plans) == found.fitting > len(within)
+
+
+def priced_in_full(workload: Workload, system: System, space: Space, top: int) -> tuple[Plan, ...]:
+    """The best plans by pricing every one at once."""
+    plans = enumerate_plans(workload, system, space)
+    priced = evaluate(workload, system, plans, profile=toys.PROFILE, pricer=toys.Meter(1e11))
+    over = priced.memory.total > system.chip.memory.capacity
+    excess = np.where(priced.fits == 0, 2, over.astype(int))
+    keys = np.where(excess < 2, priced.step * penalties(priced, system), priced.memory.total)
+    order = np.lexsort((keys, excess))
+    if excess[order[0]] < 2:
+        order = order[excess[order] < 2]
+    return tuple(plans.row(int(i)) for i in order[:top])
+
+
+@pytest.mark.parametrize("capacity", [80e9, 2e9, 6e8, 1e8])
+@pytest.mark.parametrize("workload", [GPT, toys.mixture()], ids=["dense", "mixture"])
+@pytest.mark.parametrize("top", [1, 9, 3000])
+def test_leaving_out_what_cannot_win_changes_nothing(
+    workload: Workload, capacity: float, top: int
+) -> None:
+    system = small(capacity)
+    found = run(system, top=top, workload=workload)
+    assert found.plans == priced_in_full(workload, system, SPACE, top)
+
+
+def test_most_plans_are_never_priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[int] = []
+
+    def counted(workload: Workload, system: System, plans: Plans, **rest: Any) -> Evaluation:
+        rows.append(len(plans))
+        return evaluate(workload, system, plans, **rest)
+
+    monkeypatch.setattr(module, "evaluate", counted)
+    monkeypatch.setattr(module, "FIRST", 64)
+    found = run(toys.system(16), workload=toys.mixture())
+    assert 0 < sum(rows) < found.searched / 2
+
+
+@pytest.mark.parametrize("workload", [GPT, toys.mixture()], ids=["dense", "mixture"])
+def test_no_step_is_shorter_than_its_lower_bound(workload: Workload) -> None:
+    system = toys.system(16)
+    plans = enumerate_plans(workload, system, SPACE)
+    profile = replace(toys.PROFILE, straggler=0.01, host=1e-4)
+    about: dict[str, Any] = {"profile": profile, "pricer": toys.Meter(1e11)}
+    priced = evaluate(workload, system, plans, **about)
+    bound = least(workload, system, plans, **about)
+    assert np.all(bound <= priced.step * (1 + 1e-12))
+    assert np.array_equal(needed(workload, system, plans, **about).total, priced.memory.total)
+    assert all(penalty.factor >= 1 for penalty in PENALTIES)

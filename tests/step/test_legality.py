@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from artery.catalog import model
 from artery.core.plan import Plan
 from artery.core.workload import Workload
-from artery.step.legality import RULES, experts_of, legal, problems
+from artery.step.legality import RULES, Rule, experts_of, legal, problems
 from artery.step.plans import Plans
 from tests.step import toys
 
@@ -112,3 +113,18 @@ def test_every_rule_can_be_broken() -> None:
         "plan", "global_batch", "tp", "pp", "vpp", "cp", "sequence_parallel", "ep",
         "dp_replicate", "seq",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.field)
+@pytest.mark.parametrize("workload", [GPT, toys.mixture()], ids=["dense", "mixture"])
+def test_a_rule_says_the_same_whatever_the_columns_that_it_does_not_read(
+    rule: Rule, workload: Workload
+) -> None:
+    drawn = np.random.default_rng(1)
+    names = [f.name for f in fields(Plans) if f.name != "shared"]
+    columns = {name: drawn.integers(0, 9, 4000) for name in names}
+    others = {name: drawn.integers(0, 9, 4000) for name in set(names) - rule.reads}
+    assert rule.reads <= set(names)
+    one = rule.holds(workload, Plans(**columns, shared=Plan()))
+    two = rule.holds(workload, Plans(**(columns | others), shared=Plan()))
+    assert np.array_equal(one, two)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.core.workload import Workload
-from artery.step.legality import experts_of, legal
+from artery.step.legality import RULES, Rule, experts_of, legal
 from artery.step.plans import RECOMPUTE, Plans
 
 Ints = NDArray[np.int64]
@@ -70,17 +70,18 @@ def enumerate_plans(workload: Workload, system: System, space: Space) -> Plans:
     given: narrow experts run worse than fewer whole ones.
     """
     layouts = _layouts(workload, system, space)
-    columns = _on_grid(layouts, space, _grid(layouts, space))
-    columns = _cross(columns, "recompute", _recompute(space))
-    columns = _cross(columns, "sequence_parallel", _choices(space, "sequence_parallel", (0, 1)))
-    alone = columns["tp"] == 1
-    if "sequence_parallel" not in space.fixed:
-        columns = _keep(columns, ~alone | (columns["sequence_parallel"] == 0))
-    columns = _cross(columns, "zero", _choices(space, "zero", space.zero))
-    columns = _only_meaningful_zero(columns, space)
-    columns = _cross(columns, "dp_replicate", _replicas(space, system))
-    plans = _plans(columns, space)
-    return plans.take(np.flatnonzero(legal(workload, plans) & (plans.chips == space.chips)))
+    grid = _grid(layouts, space)
+    used = layouts["tp"] * layouts["pp"] * layouts["cp"] * layouts["dp"]
+    table = _Table(workload, space, _keep(layouts, used == space.chips))
+    table.cross("micro_batch", _choices(space, "micro_batch", grid.micro_batches))
+    table.cross("vpp", _choices(space, "vpp", grid.chunks))
+    table.cross("recompute", _recompute(space))
+    table.cross("sequence_parallel", _choices(space, "sequence_parallel", (0, 1)))
+    table.cross("zero", _choices(space, "zero", space.zero))
+    if "zero" not in space.fixed:
+        table.keep(_meaningful_zero(table.columns, space))
+    table.cross("dp_replicate", _replicas(space, system))
+    return table.plans()
 
 
 def thinned(workload: Workload, system: System, space: Space) -> bool:
@@ -88,22 +89,70 @@ def thinned(workload: Workload, system: System, space: Space) -> bool:
     return _grid(_layouts(workload, system, space), space) is not GRIDS[0]
 
 
+class _Table:
+    """Plans that grow column by column; each rule is applied as soon as all that it reads is there.
+
+    The rows stay in the order in which crossing all columns first would leave them.
+    """
+
+    def __init__(self, workload: Workload, space: Space, layouts: dict[str, Ints]) -> None:
+        self.columns = dict(layouts)
+        self._workload, self._space = workload, space
+        self._applied: set[Rule] = set()
+        self._judge()
+
+    def cross(self, name: str, values: tuple[int, ...]) -> None:
+        """Repeat each row for every value of a new column, and drop the illegal ones."""
+        count = len(self.columns["tp"])
+        repeated = {key: np.repeat(column, len(values)) for key, column in self.columns.items()}
+        repeated[name] = np.tile(np.array(values, dtype=np.int64), count)
+        self.columns = repeated
+        self._judge()
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Keep the rows of the ``mask``."""
+        self.columns = _keep(self.columns, mask)
+
+    def plans(self) -> Plans:
+        """The rows as plans; a column that is not there yet is 1, or off."""
+        count = len(self.columns["tp"])
+        one, off = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        absent = {name: off if name in _SWITCHES else one for name in _CROSSED}
+        length = np.full(count, self._space.shared.sequence, dtype=np.int64)
+        columns = absent | self.columns
+        batch = columns.pop("batch")
+        return Plans(**columns, global_batch=batch, sequence=length, shared=self._space.shared)
+
+    def _judge(self) -> None:
+        known = {*self.columns, "global_batch", "sequence"}
+        ready = [rule for rule in RULES if rule.reads <= known and rule not in self._applied]
+        if ready:
+            self._applied.update(ready)
+            self.keep(legal(self._workload, self.plans(), ready))
+
+
+_CROSSED = ("micro_batch", "vpp", "recompute", "sequence_parallel", "zero", "dp_replicate")
+_SWITCHES = ("recompute", "sequence_parallel", "zero")
+
+
 def _grid(layouts: dict[str, Ints], space: Space) -> Grid:
     """The finest grid that keeps the number of plans within bounds."""
     times = len(RECOMPUTE) * 2 * len(space.zero)
     for grid in GRIDS[:-1]:
         many = len(layouts["tp"]) * len(grid.micro_batches)
-        if many <= MOST_PLANS and len(_on_grid(layouts, space, grid)["tp"]) * times <= MOST_PLANS:
+        if many <= MOST_PLANS and _points(layouts, space, grid) * times <= MOST_PLANS:
             return grid
     return GRIDS[-1]
 
 
-def _on_grid(layouts: dict[str, Ints], space: Space, grid: Grid) -> dict[str, Ints]:
-    """The layouts with every micro-batch that shares the batch out, and every interleaving."""
-    columns = _cross(layouts, "micro_batch", _choices(space, "micro_batch", grid.micro_batches))
-    columns = _keep(columns, columns["batch"] % (columns["dp"] * columns["micro_batch"]) == 0)
-    columns = _cross(columns, "vpp", _choices(space, "vpp", grid.chunks))
-    return _keep(columns, (columns["vpp"] == 1) | (columns["pp"] > 1))
+def _points(layouts: dict[str, Ints], space: Space, grid: Grid) -> int:
+    """How many there are of layout, micro-batch that shares the batch out, and interleaving."""
+    shares = np.zeros(len(layouts["tp"]), dtype=np.int64)
+    for size in _choices(space, "micro_batch", grid.micro_batches):
+        shares += layouts["batch"] % (layouts["dp"] * size) == 0
+    chunks = np.array(_choices(space, "vpp", grid.chunks))
+    deep = layouts["pp"] > 1
+    return int(np.sum(shares * np.where(deep, len(chunks), np.count_nonzero(chunks == 1))))
 
 
 def _layouts(workload: Workload, system: System, space: Space) -> dict[str, Ints]:
@@ -158,32 +207,15 @@ def _replicas(space: Space, system: System) -> tuple[int, ...]:
     return tuple(2**i for i in range(0, 8, 2) if 2**i <= max(system.nodes, 1))
 
 
-def _only_meaningful_zero(columns: dict[str, Ints], space: Space) -> dict[str, Ints]:
-    """Drop stages that change nothing: all but the lowest with dp·cp of 1, ZeRO 2 with a pipeline.
-
-    The pipeline makes ZeRO 2 the same as ZeRO 1, where the framework has that.
-    """
-    if "zero" in space.fixed:
-        return columns
-    sharing = columns["dp"] * columns["cp"] > 1
-    same = (columns["zero"] == 2) & (columns["pp"] > 1) & (1 in space.zero)
-    return _keep(columns, (sharing & ~same) | (columns["zero"] == min(space.zero)))
-
-
-def _cross(columns: dict[str, Ints], name: str, values: tuple[int, ...]) -> dict[str, Ints]:
-    """The table with each row repeated for every value of a new column."""
-    count = len(next(iter(columns.values())))
-    repeated = {key: np.repeat(column, len(values)) for key, column in columns.items()}
-    repeated[name] = np.tile(np.array(values, dtype=np.int64), count)
-    return repeated
-
-
 def _keep(columns: dict[str, Ints], mask: NDArray[np.bool_]) -> dict[str, Ints]:
     return {name: column[mask] for name, column in columns.items()}
 
 
-def _plans(columns: dict[str, Ints], space: Space) -> Plans:
-    count = len(columns["tp"])
-    batch = columns.pop("batch")
-    length = np.full(count, space.shared.sequence, dtype=np.int64)
-    return Plans(**columns, global_batch=batch, sequence=length, shared=space.shared)
+def _meaningful_zero(columns: dict[str, Ints], space: Space) -> NDArray[np.bool_]:
+    """Which rows do not merely repeat another: the lowest stage with dp·cp of 1, one of 1 and 2.
+
+    The pipeline makes ZeRO 2 the same as ZeRO 1, where the framework has that.
+    """
+    sharing = columns["dp"] * columns["cp"] > 1
+    same = (columns["zero"] == 2) & (columns["pp"] > 1) & (1 in space.zero)
+    return np.asarray((sharing & ~same) | (columns["zero"] == min(space.zero)), dtype=np.bool_)

@@ -27,7 +27,7 @@ from artery.step.machine import machine
 from artery.step.memory import Memory, fits, memory
 from artery.step.micro import Ends, ends
 from artery.step.optimizer import accumulation_time, optimizer_time
-from artery.step.plans import Floats, Plans, distinct
+from artery.step.plans import Floats, Plans, distinct, floats
 from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, slowest, transfer
 from artery.step.stages import Stages, StageWeights, layer_weights, stage_weights, stages
 from artery.step.traffic import price
@@ -82,7 +82,7 @@ def evaluate(
     parts["straggler"] = _straggler(parts, job)
     step = sum(parts.values(), np.zeros(len(table)))
     low, high = interval(parts, step, common(job))
-    room = memory(job, held, weights)
+    room = memory(job)
     _note_parts(parts, step, job.ledger)
     return Evaluation(
         plans=table,
@@ -94,6 +94,28 @@ def evaluate(
         fits=fits(room.total, system.chip.memory.capacity),
         flops=step_flops(workload, table),
     )
+
+
+def needed(
+    workload: Workload, system: System, plans: Plans, *, profile: Profile, pricer: Pricer
+) -> Memory:
+    """Return the memory of every plan, without its time: exactly that of :func:`evaluate`."""
+    return memory(Job(workload, plans, machine(system, pricer, profile, plans.shared), Ledger()))
+
+
+def least(
+    workload: Workload, system: System, plans: Plans, *, profile: Profile, pricer: Pricer
+) -> Floats:
+    """Return seconds that no step of the plans undercuts: micro-batches, bubble, stragglers.
+
+    What is left out (transfers between stages, data parallelism, the optimizer) only adds.
+    """
+    job = Job(workload, plans, machine(system, pricer, profile, plans.shared), Ledger())
+    costs = _micro_costs(job)
+    pace = slowest(costs, stages(workload, plans), plans)
+    _, bubble = pipeline(pace, np.zeros(len(plans)), job)
+    busy = plans.micro_batches * pace.parts.total + bubble
+    return floats(busy + _straggler({"busy": busy}, job))
 
 
 def _parts(job: Job, held: Stages, weights: StageWeights) -> dict[str, Floats]:

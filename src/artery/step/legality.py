@@ -6,7 +6,7 @@ it breaks, what was found and what would mend it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,9 +23,13 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``holds`` says for each plan whether the rule is kept; the rest words its breach."""
+    """``holds`` says for each plan whether the rule is kept; the rest words its breach.
+
+    ``reads`` names the columns that it looks at: nothing else changes what it says.
+    """
 
     field: str
+    reads: frozenset[str]
     holds: Callable[[Workload, Plans], Mask]
     found: Callable[[Workload, Plan], str]
     rule: str
@@ -41,10 +45,14 @@ def _mask(kept: ArrayLike) -> Mask:
     return np.asarray(kept, dtype=np.bool_)
 
 
+_DEGREES = (
+    "tp", "pp", "vpp", "cp", "ep", "etp", "dp", "dp_replicate", "micro_batch", "global_batch",
+    "sequence",
+)  # fmt: skip
+
+
 def _positive(_: Workload, p: Plans) -> Mask:
-    columns = (p.tp, p.pp, p.vpp, p.cp, p.ep, p.etp, p.dp, p.dp_replicate, p.micro_batch,
-               p.global_batch, p.sequence)  # fmt: skip
-    return _mask(np.logical_and.reduce([column >= 1 for column in columns]))
+    return _mask(np.logical_and.reduce([getattr(p, name) >= 1 for name in _DEGREES]))
 
 
 def _batch(_: Workload, p: Plans) -> Mask:
@@ -109,67 +117,69 @@ def _length(w: Workload, p: Plans) -> Mask:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "plan", _positive,
+        "plan", frozenset(_DEGREES), _positive,
         lambda w, p: "a degree or batch below 1",
         "degrees, batches and the sequence are whole numbers from 1 up",
         lambda w, p: "give 1 or more",
     ),
     Rule(
-        "global_batch", _batch,
+        "global_batch", frozenset({"dp", "micro_batch", "global_batch"}), _batch,
         lambda w, p: f"{p.global_batch} samples over dp {p.dp} x micro-batch {p.micro_batch}",
         "global_batch is a multiple of dp·micro_batch",
         lambda w, p: f"--global-batch {_up(p.global_batch, p.dp * p.micro_batch)}",
     ),
     Rule(
-        "tp", _heads,
+        "tp", frozenset({"tp"}), _heads,
         lambda w, p: f"tp {p.tp} with {w.heads} heads, {w.kv_heads} of keys and values",
         "tp divides the heads, and divides the key/value heads or is a multiple of them",
         lambda w, p: f"--tp {_divisors_text(w.heads)}" if w.heads else "--tp 1",
     ),
     Rule(
-        "pp", _depth,
+        "pp", frozenset({"pp", "vpp"}), _depth,
         lambda w, p: f"pp {p.pp} x vpp {p.vpp} on {w.depth} layers",
         "every stage and chunk holds a layer, and fewer than pp layers are missing to equal chunks",
         lambda w, p: f"--pp and --vpp whose product divides {w.depth}",
     ),
     Rule(
-        "vpp", _interleave,
+        "vpp", frozenset({"pp", "vpp", "dp", "micro_batch", "global_batch"}), _interleave,
         lambda w, p: f"vpp {p.vpp} with pp {p.pp} and {p.micro_batches} micro-batches",
         "interleaving needs pp above 1 and micro-batches that are a multiple of pp",
         lambda w, p: "--vpp 1, or another --global-batch",
     ),
     Rule(
-        "cp", _context,
+        "cp", frozenset({"cp", "sequence"}), _context,
         lambda w, p: f"cp {p.cp} on a sequence of {p.sequence}",
         "the sequence is a multiple of 2·cp (causal halves are balanced); images have none",
         lambda w, p: "--cp 1",
     ),
     Rule(
-        "sequence_parallel", _sequence_parallel,
+        "sequence_parallel",
+        frozenset({"tp", "cp", "sequence", "sequence_parallel"}),
+        _sequence_parallel,
         lambda w, p: f"sequence parallelism with tp {p.tp} on {p.sequence // p.cp} rows",
         "it needs tp above 1 and a local sequence that tp divides",
         lambda w, p: "--no-sequence-parallel",
     ),
     Rule(
-        "ep", _experts,
+        "ep", frozenset({"ep", "etp"}), _experts,
         lambda w, p: f"ep {p.ep}, etp {p.etp} with {experts_of(w)} experts",
         "ep divides the experts; a dense model has ep = etp = 1",
         lambda w, p: f"--ep {_divisors_text(experts_of(w))}" if experts_of(w) else "--ep 1 --etp 1",
     ),
     Rule(
-        "ep", _expert_groups,
+        "ep", frozenset({"tp", "cp", "dp", "ep", "etp"}), _expert_groups,
         lambda w, p: f"ep {p.ep} x etp {p.etp} in dp·cp·tp = {p.dp * p.cp * p.tp}",
         "ep·etp divides dp·cp·tp",
         lambda w, p: "a smaller --ep or --etp",
     ),
     Rule(
-        "dp_replicate", _replicas,
+        "dp_replicate", frozenset({"dp", "dp_replicate", "zero"}), _replicas,
         lambda w, p: f"dp_replicate {p.dp_replicate} with dp {p.dp} and zero {p.zero}",
         "dp_replicate divides dp and goes with zero 3 (HSDP)",
         lambda w, p: "--dp-replicate 1, or --zero 3",
     ),
     Rule(
-        "seq", _length,
+        "seq", frozenset({"sequence"}), _length,
         lambda w, p: f"a sequence of {p.sequence} for {w.name}",
         "an image model has no sequence",
         lambda w, p: "leave --seq out",
@@ -177,9 +187,12 @@ RULES: tuple[Rule, ...] = (
 )  # fmt: skip
 
 
-def legal(workload: Workload, plans: Plans) -> Mask:
-    """Return for each plan whether it keeps every rule."""
-    return _mask(np.logical_and.reduce([rule.holds(workload, plans) for rule in RULES]))
+def legal(workload: Workload, plans: Plans, rules: Sequence[Rule] = RULES) -> Mask:
+    """Return for each plan whether it keeps every one of the ``rules``."""
+    kept = np.ones(len(plans), dtype=np.bool_)
+    for rule in rules:
+        kept &= rule.holds(workload, plans)
+    return kept
 
 
 def problems(workload: Workload, plan: Plan) -> tuple[Problem, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from artery.step.data_parallel import groups, keeps_gathered, scatters_each
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
-from artery.step.plans import RECOMPUTE, Floats, Ints, Plans, floats
-from artery.step.stages import Stages, StageWeights, Weights
+from artery.step.plans import RECOMPUTE, Floats, Ints, Plans, distinct, floats
+from artery.step.stages import Weights, stage_weights, stages
 
 AT_LIMIT = 0.08
 """A total within this share of the capacity, either way, is called ``at_limit``."""
@@ -88,32 +88,63 @@ def in_flight(plans: Plans, stage: Ints) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """One stage of each plan's pipeline: its place, its layers and its weights."""
+class _State:
+    """Bytes on a stage that do not depend on the micro-batch."""
 
-    place: Ints
-    layers: Floats
-    weights: Weights
+    weights: Floats
+    gradients: Floats
+    optimizer: Floats
+    gathered: Floats
+
+    def spread(self, inverse: Ints) -> _State:
+        """The bytes of the plans that share each distinct state."""
+        return _State(*(getattr(self, f.name)[inverse] for f in fields(self)))
 
 
-def memory(job: Job, held: Stages, weights: StageWeights) -> Memory:
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Bytes of activations of one micro-batch: per layer, of the two ends, of the layer at work."""
+
+    layer: Floats
+    entry: Floats
+    output: Floats
+    peak: Floats
+    rows: Floats
+
+    def spread(self, inverse: Ints) -> _Kept:
+        """The bytes of the plans that share each distinct micro-batch."""
+        return _Kept(*(getattr(self, f.name)[inverse] for f in fields(self)))
+
+
+def memory(job: Job) -> Memory:
     """Return the memory of the fullest stage of each plan: the first, second or last one.
 
     The second holds as many layers as any middle one, and more micro-batches than the next.
+    What plans share of weights or of a micro-batch is computed once.
     """
     plans = job.plans
-    middle = np.where(plans.pp > 2, held.middle, 0.0)
-    stages = (
-        Stage(np.zeros_like(plans.pp), held.first, weights.first),
-        Stage(np.minimum(plans.pp - 1, 1), middle, weights.middle),
-        Stage(plans.pp - 1, held.last, weights.last),
-    )
-    chosen, flight = _stage(job, stages[0], weights.layer), in_flight(plans, stages[0].place)
-    for stage in stages[1:]:
-        other = _stage(job, stage, weights.layer)
-        fuller = other.total > chosen.total
-        pairs = zip(_parts(other), _parts(chosen), strict=True)
-        flight = np.where(fuller, in_flight(plans, stage.place), flight)
+    first, inverse = distinct(
+        plans.tp, plans.pp, plans.vpp, plans.cp, plans.ep, plans.etp, plans.dp,
+        plans.dp_replicate, plans.zero,
+    )  # fmt: skip
+    few = job.take(first)
+    held = stages(job.workload, few.plans)
+    weights = stage_weights(job.workload, few.plans, held)
+    layers = (held.first, np.where(few.plans.pp > 2, held.middle, 0.0), held.last)
+    states = (weights.first, weights.middle, weights.last)
+    kept = _kept(job)
+    places = (np.zeros_like(plans.pp), np.minimum(plans.pp - 1, 1), plans.pp - 1)
+    found: list[tuple[Memory, Floats]] = []
+    for place, count, state in zip(places, layers, states, strict=True):
+        known = _state(few, state, weights.layer).spread(inverse)
+        busy = in_flight(plans, place)
+        held_by = _activations(job, kept, place, count[inverse], busy)
+        found.append((_stage(job, known, held_by), busy))
+    chosen, flight = found[0]
+    for stage, busy in found[1:]:
+        fuller = stage.total > chosen.total
+        pairs = zip(_parts(stage), _parts(chosen), strict=True)
+        flight = np.where(fuller, busy, flight)
         chosen = Memory(*(np.where(fuller, a, b) for a, b in pairs))
     _explain(chosen, flight, job)
     return chosen
@@ -123,36 +154,58 @@ def _parts(m: Memory) -> tuple[Floats, ...]:
     return (m.weights, m.gradients, m.optimizer, m.activations, m.other)
 
 
-def _stage(job: Job, stage: Stage, layer: Weights) -> Memory:
-    """Bytes on one stage."""
-    plans, machine, weights = job.plans, job.machine, stage.weights
-    profile, group = machine.profile, groups(plans)
+def _state(job: Job, weights: Weights, layer: Weights) -> _State:
+    """Weights, gradients and optimizer state of one stage with ``weights``."""
+    plans, machine = job.plans, job.machine
+    group = groups(plans)
     fully = (plans.zero == 3) & ~keeps_gathered(plans, machine)
     shard, expert = np.where(fully, group.shard, 1), np.where(fully, group.expert, 1)
     held = (weights.dense / shard + weights.expert / expert) * machine.width
     gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * machine.width, 0.0)
     mine = owned(weights, plans)
     # Llama 3 says that its gradients are sharded (arXiv 2407.21783, section 3.3.2).
-    sharded = scatters_each(plans, machine) | ((plans.zero >= 2) & profile.shard_keeps_parameters)
+    keeps = machine.profile.shard_keeps_parameters
+    sharded = scatters_each(plans, machine) | ((plans.zero >= 2) & keeps)
     graded = np.where(sharded, mine, weights.total) * WIDTH[plans.shared.grad_dtype]
-    state = RULES[plans.shared.optimizer].state * mine
-    activations = _activations(job, stage)
-    reserve = profile.reserve * (held + graded + state + activations + gathered)
+    return _State(held, graded, RULES[plans.shared.optimizer].state * mine, gathered)
+
+
+def _stage(job: Job, state: _State, activations: Floats) -> Memory:
+    """Bytes on one stage."""
+    profile = job.machine.profile
+    held = state.weights + state.gradients + state.optimizer
+    reserve = profile.reserve * (held + activations + state.gathered)
     return Memory(
-        weights=held,
-        gradients=graded,
-        optimizer=state,
+        weights=state.weights,
+        gradients=state.gradients,
+        optimizer=state.optimizer,
         activations=activations,
-        other=gathered + reserve + profile.context,
+        other=state.gathered + reserve + profile.context,
     )
 
 
-def _activations(job: Job, stage: Stage) -> Floats:
+def _activations(job: Job, kept: _Kept, place: Ints, layers: Floats, busy: Floats) -> Floats:
     """Bytes kept for backward: layers and input part times micro-batches in flight, output part.
 
     Recomputation brings one whole layer back at a time. Under sequence parallelism the layer at
     work also holds its gathered input and its output before the reduce-scatter.
     """
+    held = kept.layer * layers + np.where(place == 0, kept.entry, 0.0)
+    held = held * busy + kept.peak + kept.rows
+    return floats(held + np.where(place == job.plans.pp - 1, kept.output, 0.0))
+
+
+def _kept(job: Job) -> _Kept:
+    """What one micro-batch keeps, computed once per distinct one."""
+    plans = job.plans
+    first, inverse = distinct(
+        plans.tp, plans.cp, plans.micro_batch, plans.sequence, plans.recompute,
+        plans.sequence_parallel,
+    )  # fmt: skip
+    return _micro_batch(job.take(first)).spread(inverse)
+
+
+def _micro_batch(job: Job) -> _Kept:
     plans, machine, workload = job.plans, job.machine, job.workload
     kept = np.zeros(len(plans))
     peak = np.zeros(len(plans))
@@ -167,9 +220,7 @@ def _activations(job: Job, stage: Stage) -> Floats:
         for part in (workload.first, workload.last)
     )
     logits = plans.rows * workload.logits * machine.profile.logit_bytes / plans.tp
-    kept = kept * stage.layers + np.where(stage.place == 0, entry, 0.0)
-    kept = kept * in_flight(plans, stage.place) + peak + _gathered_rows(job)
-    return kept + np.where(stage.place == plans.pp - 1, output + logits, 0.0)
+    return _Kept(kept, entry, output + logits, peak, _gathered_rows(job))
 
 
 def _gathered_rows(job: Job) -> Floats:

@@ -50,13 +50,13 @@ def slowest(ends: Ends, held: Stages, plans: Plans) -> Slowest:
 def transfer(job: Job) -> Floats:
     """Return seconds to hand one micro-batch's activations to the next stage.
 
-    Megatron-LM cuts them over the tensor-parallel ranks (arXiv 2104.04473, section 4.1).
+    Megatron-LM cuts them over the tensor-parallel ranks (arXiv 2104.04473, section 4.1). Priced is
+    the whole pipeline: where some stages share a node and others do not, all wait for those.
     """
     plans, machine = job.plans, job.machine
     boundary = max((layer.boundary for layer in job.workload.kinds), default=0)
     size = plans.rows * boundary * machine.width / plans.tp
-    two = np.where(plans.pp > 1, 2, 1)
-    seconds = price(machine, "sendrecv", size, two, plans.tp * plans.cp * plans.dp)
+    seconds = price(machine, "sendrecv", size, plans.pp, plans.tp * plans.cp * plans.dp)
     return job.ledger.put(
         "micro_batch.transfer",
         seconds,
