@@ -9,6 +9,7 @@ import pytest
 
 from artery.answers.diagnose import diagnose
 from artery.answers.diagnose_fabric import fabric_of
+from artery.answers.diagnose_proof import Played, Proof
 from artery.errors import InputError
 from artery.formats.recognise import read
 
@@ -39,6 +40,51 @@ def test_an_algorithm_is_played_instead_of_nvls() -> None:
     largest = proof.points[-1]
     assert largest.faulty == pytest.approx(365e9, rel=0.05)
     assert largest.whole == pytest.approx(480e9, rel=0.05)
+
+
+TWO_NODES = """\
+hardware: {chip: h100-sxm, gpus_per_node: 8, nodes: 2, fabric: infiniband, nics_per_node: 8,
+           nic_rate: 400 Gb/s}
+software: {gpu_direct_rdma: true}
+workload: {collective: all_reduce}
+measured:
+  - {size: 1G, busbw: 196 GB/s}
+"""
+
+
+def test_over_two_nodes_the_algorithm_that_was_priced_is_the_one_that_is_played(
+    tmp_path: Path,
+) -> None:
+    # A ring shows what the cards carry: half of 8 x 48 GB/s is 192; a tree would show more.
+    path = tmp_path / "facts.yaml"
+    path.write_text(TWO_NODES)
+    found = diagnose(str(path))
+    best = found.diagnosis.findings[0].explanation
+    assert found.proof is not None
+    assert best.world == {"network": 0.5}
+    assert best.algorithm == found.proof.algorithm == "ring"
+    assert found.proof.lands
+    largest = found.proof.points[-1]
+    assert largest.faulty == pytest.approx(192e9, rel=0.05)
+    assert largest.whole == pytest.approx(384e9, rel=0.05)
+    assert best.played is None
+
+
+def test_a_cause_that_its_own_play_refutes_comes_after_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(*_: object) -> Proof:
+        point = Played(2**30, 196e9, 384e9, 350e9, "ring")
+        return Proof("any", "", {"network": 0.5}, (point,), "fluid", "adaptive", False, False)
+
+    path = tmp_path / "facts.yaml"
+    path.write_text(TWO_NODES)
+    before = diagnose(str(path), prove=False).diagnosis.findings[0]
+    monkeypatch.setattr("artery.answers.diagnose.proof_of", elsewhere)
+    found = diagnose(str(path)).diagnosis.findings
+    after = next(one for one in found if one.cause.key == before.cause.key)
+    assert after.confidence < before.confidence / 10
+    assert after.explanation.played == 350e9
 
 
 def test_sockets_are_priced_and_never_played() -> None:

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import exp, log, sqrt
 
 import pytest
 
 from artery.diagnoser.case import Case, Curve, Point
 from artery.diagnoser.rules import Cause, Evidence, World
-from artery.diagnoser.weigh import ELSE, UNPRICED, residual, weigh
+from artery.diagnoser.weigh import ELSE, UNPRICED, Priced, residual, weigh
 
 SIZES = (2**24, 2**28, 2**32)
 USUAL = (100e9, 300e9, 400e9)
@@ -20,10 +19,10 @@ def cause(key: str, *worlds: World, evidence: tuple[Evidence, ...] = ()) -> Caus
     return Cause(key, key, key, 0.1, "next", "reference", worlds=worlds, evidence=evidence)
 
 
-def shares(world: World) -> Sequence[float] | None:
+def shares(world: World) -> Priced | None:
     share = world["network"]
     assert isinstance(share, float)
-    return [rate * share for rate in USUAL]
+    return Priced([rate * share for rate in USUAL], "ring")
 
 
 def test_what_remains_is_the_root_mean_square_of_logarithms() -> None:
@@ -44,6 +43,7 @@ def test_the_cause_that_lands_on_the_curve_comes_first_and_others_are_refuted() 
     assert (first.cause.key, second.cause.key) == ("half", "quarter")
     assert first.explanation.fits is True
     assert first.explanation.predicted == 200e9
+    assert first.explanation.algorithm == "ring"
     assert first.explanation.remains == pytest.approx(1)
     assert second.explanation.fits is False
     assert second.explanation.remains == pytest.approx(2)
@@ -76,5 +76,5 @@ def test_a_cause_without_a_world_or_a_curve_stays_unpriced() -> None:
 
 def test_a_bad_fit_is_less_likely_by_the_normal_law() -> None:
     off = [rate * 0.5 * exp(0.12) for rate in USUAL]
-    (found,) = weigh(Case(), CURVE, None, lambda _: off, [cause("a", {"network": 0.5})])
+    (found,) = weigh(Case(), CURVE, None, lambda _: Priced(off), [cause("a", {"network": 0.5})])
     assert found.odds == pytest.approx(0.1 * exp(-0.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from artery.answers.anonymise import devices_of, masked
@@ -19,8 +19,11 @@ from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect_pricing import Setting
 from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Case, Curve, Fact, Point, Refusal
+from artery.diagnoser.played import Play, Player
+from artery.diagnoser.rules import Cause
 from artery.diagnoser.shape import shape_of
 from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
+from artery.diagnoser.weigh import Explanation
 from artery.errors import InputError, Problem, Problems, ThresholdError
 from artery.formats.reading import Progress, Reading
 from artery.formats.recognise import read
@@ -93,8 +96,11 @@ def diagnose(
     reprice = None
     if judged is not None and stand is not None and stand.setting is not None:
         reprice = repricer(stand.setting, _collective(judged.curve), judged.curve)
-    found = judge(case, judged, reprice, _missing(case, stand))
-    proof, job = _shown(found, stand, fabric, _Wanted(model, degrees, prove), case)
+    stage = _Stage(stand, fabric) if prove and judged and judged.curve in case.curves else None
+    play = None if stage is None or judged is None else stage.player(judged.curve)
+    found = judge(case, judged, reprice, _missing(case, stand), play)
+    proof = None if stage is None else stage.proof(found)
+    job = _cost(found, stand, case, model, degrees)
     run = None
     if plan_from is not None:
         run = run_held(readings, plan_from, on, overrides, {"model": model, **(degrees or {})})
@@ -121,15 +127,6 @@ def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What the answer is to show beside the causes."""
-
-    model: str | None
-    degrees: Mapping[str, int] | None
-    prove: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Held:
     """A curve held against its system, as far as that is known."""
 
@@ -137,31 +134,55 @@ class _Held:
     judged: Judged | None = None
 
 
-def _shown(
-    found: Diagnosis, stand: Stand | None, fabric: Fabric | None, wanted: _Wanted, case: Case
-) -> tuple[Proof | None, Job | None]:
-    """Return the likeliest cause played on the network, and what it costs the job."""
+@dataclass(slots=True)
+class _Stage:
+    """Where causes are played: the system, its cabling, and every proof by its explanation."""
+
+    stand: Stand | None
+    fabric: Fabric | None
+    proofs: dict[str, Proof | None] = field(default_factory=dict)
+
+    def player(self, curve: Curve) -> Player:
+        """Return the function that plays a cause that was priced against ``curve``."""
+
+        def play(cause: Cause, explained: Explanation) -> Play | None:
+            proof = None
+            if self.stand is not None:
+                pair = (curve, _collective(curve))
+                proof = proof_of(cause.key, explained, pair, self.stand, self.fabric)
+            self.proofs[cause.key] = proof
+            return None if proof is None else proof.play
+
+        return play
+
+    def proof(self, found: Diagnosis) -> Proof | None:
+        """Return the proof of the likeliest cause."""
+        best = found.findings[0] if found.findings else None
+        return None if best is None else self.proofs.get(best.cause.key)
+
+
+def _cost(
+    found: Diagnosis,
+    stand: Stand | None,
+    case: Case,
+    wanted: str | None,
+    degrees: Mapping[str, int] | None,
+) -> Job | None:
+    """Return what the likeliest cause costs the job that was named."""
     best = found.findings[0] if found.findings else None
     if best is None or best.explanation.world is None or not best.explanation.fits:
-        return None, None
-    judged, world = found.judged, best.explanation.world
-    if judged is None or stand is None:
-        return None, None
-    proof = None
-    if wanted.prove and judged.curve in case.curves:  # else nobody measured what could be played
-        pair = (judged.curve, _collective(judged.curve))
-        proof = proof_of(best.cause.key, world, pair, stand, fabric)
+        return None
     said = case.facts.get("model")
-    model = wanted.model or (said if isinstance(said, str) else None)
-    if model is None:
-        return proof, None
-    facts = {**case.facts, **{name: float(n) for name, n in (wanted.degrees or {}).items()}}
+    model = wanted or (said if isinstance(said, str) else None)
+    if model is None or stand is None:
+        return None
+    facts = {**case.facts, **{name: float(n) for name, n in (degrees or {}).items()}}
     try:
-        return proof, job_of(model, facts, stand, world)
+        return job_of(model, facts, stand, best.explanation.world)
     except InputError:
-        if wanted.model is not None:
+        if wanted is not None:
             raise
-        return proof, None  # what a facts file calls the model need be no name that we know
+        return None  # what a facts file calls the model need be no name that we know
 
 
 def _impossible(judged: Judged) -> Refusal:

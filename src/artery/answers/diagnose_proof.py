@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
+from statistics import mean
 from typing import TYPE_CHECKING, Final
 
 from artery.answers.diagnose_worlds import change
+from artery.collective.algorithms import ALGORITHMS
 from artery.core.pricing import Collective
 from artery.diagnoser.case import Curve
+from artery.diagnoser.played import Play
 from artery.diagnoser.rules import World
+from artery.diagnoser.weigh import Explanation
 from artery.errors import ArteryError
 
 if TYPE_CHECKING:
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from artery.answers.diagnose_fabric import Fabric
     from artery.answers.diagnose_system import Stand
     from artery.answers.expect_pricing import Setting
-    from artery.answers.simulate_played import Question
     from artery.cluster.network import Network
     from artery.simulator.scenario import Routing
 
@@ -53,12 +56,16 @@ default), EFA sprays; Ethernet hashes, over four connections a pair."""
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One size in bytes; bus bandwidths in B/s: measured, without the fault, and with it."""
+    """One size in bytes; bus bandwidths in B/s: measured, without the fault, and with it.
+
+    ``algorithm`` is the one that was played with the fault: the one that was priced.
+    """
 
     size: int
     measured: float
     whole: float
     faulty: float
+    algorithm: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +86,45 @@ class Proof:
     lands: bool
     mapped: bool
 
+    @property
+    def algorithm(self) -> str:
+        """The algorithm at the largest size."""
+        return self.points[-1].algorithm
+
+    @property
+    def play(self) -> Play:
+        """What the causes are weighed by."""
+        left = sqrt(mean(log(one.measured / one.faulty) ** 2 for one in self.points))
+        return Play(self.points[-1].faulty, left, self.lands)
+
 
 def proof_of(
-    cause: str, world: World, judged: tuple[Curve, Collective], stand: Stand, fabric: Fabric | None
+    cause: str,
+    explained: Explanation,
+    judged: tuple[Curve, Collective],
+    stand: Stand,
+    fabric: Fabric | None,
 ) -> Proof | None:
-    """Return the proof that ``world`` makes the curve of that collective which was ``judged``.
+    """Return the proof that a cause makes the curve of that collective which was ``judged``.
 
-    ``None`` where it cannot be played.
+    Its world is played by the algorithm by which it was ``explained``. ``None`` where it cannot be
+    played.
     """
-    curve = judged[0]
-    if stand.setting is None or not set(world) <= PLAYABLE:
+    curve, world = judged[0], explained.world
+    if stand.setting is None or world is None or not set(world) <= PLAYABLE:
         return None
     try:
         pair = _mapped(world, curve, stand, fabric)
         mapped = pair is not None
         if pair is None:
             pair = _changed(stand.setting, world)
-        if pair is None:
+        priced = change(stand.setting, world)
+        if pair is None or priced is None:
             return None
-        points = _points(world, judged, pair)
+        algorithm = explained.algorithm or "auto"
+        # One that the fault pins is not what the library would take without it.
+        way = _Way(priced, algorithm, "auto" if "algorithm" in world else algorithm)
+        points = _points(way, judged, pair)
         return None if points is None else _proof(cause, world, points, fabric if mapped else None)
     except ArteryError:
         return None
@@ -193,20 +220,39 @@ def _cut(network: Network, fabric: Fabric) -> tuple[int, ...] | None:
     return tuple(failed)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """The setting as it was priced, and the algorithm by which: ``auto`` chooses by size.
+
+    ``usual`` is the one without the fault.
+    """
+
+    priced: Setting
+    algorithm: str
+    usual: str
+
+    def at(self, collective: Collective, size: int) -> str:
+        """Return the algorithm that was priced at that size."""
+        if self.algorithm != "auto":
+            return self.algorithm
+        title = self.priced.quote(collective, [size], "auto").algorithm[0]
+        return next(key for key, item in ALGORITHMS.items() if item.title == title)
+
+
 def _points(
-    world: World, judged: tuple[Curve, Collective], pair: tuple[_Side, _Side]
+    way: _Way, judged: tuple[Curve, Collective], pair: tuple[_Side, _Side]
 ) -> tuple[tuple[Played, ...], _Run] | None:
     """Return the sizes played; ``None`` where there is too much to play."""
     curve, collective = judged
-    algorithm = str(world.get("algorithm", "auto"))
     points = []
     last: _Run | None = None
     for size, measured in _sizes(curve):
-        whole = _busbw(pair[0], collective, size, "auto")
+        algorithm = way.at(collective, size)
+        whole = _busbw(pair[0], collective, size, way.usual)
         last = _busbw(pair[1], collective, size, algorithm)
         if whole is None or last is None:
             return None
-        points.append(Played(size, measured, whole.busbw, last.busbw))
+        points.append(Played(size, measured, whole.busbw, last.busbw, algorithm))
     return None if last is None else (tuple(points), last)
 
 
@@ -242,7 +288,7 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
     import numpy as np
 
     from artery.answers.simulate_asked import transport_of
-    from artery.answers.simulate_played import Question, prepared
+    from artery.answers.simulate_played import Question, chosen, prepared
     from artery.collective import bus_factor
     from artery.simulator.choice import choose
     from artery.simulator.scenario import Scenario
@@ -258,10 +304,10 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
         failed=side.failed or 0.0,
     )
     question = Question(setting.system, setting.library, collective, size, side.chips, scenario)
-    name = _algorithm(question) if algorithm == "auto" else algorithm
+    name = chosen(question)[0] if algorithm == "auto" else algorithm
     jobs, added, conditions = prepared(question, name)
-    chosen = choose(jobs, conditions)
-    if chosen.engine != "coupled" and chosen.count > MOST_MESSAGES:
+    engine = choose(jobs, conditions)
+    if engine.engine != "coupled" and engine.count > MOST_MESSAGES:
         return None
     inside, network, between = side.left
     conditions = replace(
@@ -273,10 +319,4 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
     run = simulate(setting.system, jobs, conditions)
     seconds = run.jobs[0] + added.startup
     factor = float(bus_factor(collective, np.array(len(side.chips))))
-    return _Run(size / seconds * factor, run.chosen.engine, routing)
-
-
-def _algorithm(question: Question) -> str:
-    from artery.answers.simulate_played import chosen
-
-    return chosen(question)[0]
+    return _Run(size / seconds * factor, run.engine.engine, routing)

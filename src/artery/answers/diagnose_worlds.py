@@ -17,12 +17,12 @@ from artery.core.pricing import Collective
 from artery.core.system import System, Tier
 from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World
-from artery.diagnoser.weigh import Reprice, residual
+from artery.diagnoser.weigh import Priced, Reprice, residual
 from artery.errors import ArteryError
 
 
 def repricer(setting: Setting, collective: Collective, curve: Curve) -> Reprice:
-    """Return the function that prices ``curve`` in a changed world, as busbw by size.
+    """Return the function that prices ``curve`` in a changed world.
 
     Over two nodes libraries differ in whether they take a tree or a ring: the nearer one counts.
     """
@@ -30,16 +30,17 @@ def repricer(setting: Setting, collective: Collective, curve: Curve) -> Reprice:
     ways = ("auto", "ring") if has_two_ways(curve, collective) else ("auto",)
     usual = {way: busbw(setting, collective, sizes, way) for way in ways}
 
-    def reprice(world: World) -> Sequence[float] | None:
+    def reprice(world: World) -> Priced | None:
         changed = change(setting, world)
         if changed is None:
             return None
         found = []
         for way in ways:
-            priced = _able(changed, collective, sizes, str(world.get("algorithm", way)))
+            algorithm = str(world.get("algorithm", way))
+            priced = _able(changed, collective, sizes, algorithm)
             if priced is not None and _differs(priced, usual[way]):
-                found.append(priced)
-        return min(found, key=lambda one: residual(curve, one), default=None)
+                found.append(Priced(priced, algorithm))
+        return min(found, key=lambda one: residual(curve, one.busbw), default=None)
 
     return reprice
 

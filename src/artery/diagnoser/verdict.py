@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from artery.diagnoser.case import Case, Curve, Refusal, number
+from artery.diagnoser.played import Player, after_play
 from artery.diagnoser.rules import Cause, causes
 from artery.diagnoser.shape import Reading, shape_of
-from artery.diagnoser.weigh import Reprice, Weighed, weigh
+from artery.diagnoser.weigh import Explanation, Reprice, Weighed, weigh
 
 Verdict = Literal["healthy", "degraded", "faulty", "refused", "unknown"]
 
@@ -89,11 +90,13 @@ def judge(
     judged: Judged | None,
     reprice: Reprice | None,
     missing: Sequence[Missing] = (),
+    play: Player | None = None,
 ) -> Diagnosis:
     """Return the diagnosis of ``case``.
 
     ``judged`` is the curve that counts with its expectation, ``None`` if nothing could be
-    expected; ``reprice`` prices that curve in a changed world.
+    expected; ``reprice`` prices that curve in a changed world, ``play`` plays a cause on the
+    network.
     """
     if case.refusals:
         return Diagnosis("refused", None, None, (), (), case.refusals)
@@ -107,6 +110,8 @@ def judge(
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
     weighed = weigh(case, curve if judged else None, shape, reprice, candidates)
+    if play is not None:
+        weighed = after_play(weighed, play)
     verdict = _verdict(judged, shape, weighed, number(case.facts, "of_expected"))
     asked = _asked(case, judged, weighed, tuple(missing))
     return Diagnosis(verdict, judged, curve, _shown(weighed), asked, ())
@@ -159,6 +164,10 @@ def _verdict(
     return "faulty" if share < FAULTY else "degraded" if share < HEALTHY else "healthy"
 
 
+def _is_refuted(explained: Explanation) -> bool:
+    return explained.fits is False or explained.played is not None
+
+
 def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
     """Return the likely causes, then those that were priced and do not fit."""
     likely = [
@@ -166,6 +175,6 @@ def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
         for one in weighed
         if one.confidence >= _LIKELY and (one.evidence or one.explanation.fits is not None)
     ]
-    refuted = [one for one in weighed if one.confidence < _LIKELY and one.explanation.fits is False]
+    refuted = [one for one in weighed if one.confidence < _LIKELY and _is_refuted(one.explanation)]
     refuted.sort(key=lambda one: one.explanation.remains or 0.0)
     return tuple((likely + refuted)[:_SHOWN])

@@ -16,8 +16,20 @@ from typing import Final
 from artery.diagnoser.case import Case, Curve
 from artery.diagnoser.rules import Cause, World, worlds_of
 
-Reprice = Callable[[World], Sequence[float] | None]
-"""Bus bandwidth at each size of the curve in a changed world, B/s; ``None`` if that cannot be."""
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Bus bandwidth at each size of the curve in a changed world, B/s, and by which algorithm.
+
+    ``algorithm`` is ``auto`` where the library chooses at every size.
+    """
+
+    busbw: Sequence[float]
+    algorithm: str = "auto"
+
+
+Reprice = Callable[[World], Priced | None]
+"""The price of a changed world; ``None`` if it cannot be, or changes nothing."""
 
 TOLERANCE: Final = 0.12
 """Assumed: a factor of 1.13 between a machine and its price is nothing (the spread of the
@@ -42,13 +54,17 @@ class Explanation:
 
     ``predicted`` is the bandwidth in its world, ``remains`` the factor between measured and
     predicted over the curve (1: none); both ``None`` if it has no world. ``fits`` says whether
-    what remains is small; ``None`` where nothing was priced.
+    what remains is small; ``None`` where nothing was priced. ``algorithm`` is the one that was
+    priced. ``played`` is the bandwidth of the cause played on the network where that is not what
+    was measured; ``None`` where it is, or nobody played it.
     """
 
     fits: bool | None
     predicted: float | None
     remains: float | None
     world: World | None
+    algorithm: str | None = None
+    played: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +117,13 @@ def _one(
     odds = cause.prior
     for factor, _ in holding:
         odds *= factor
-    explanation, likelihood = _explain(cause, case, curve, reprice)
+    explanation, likely = _explain(cause, case, curve, reprice)
     return Weighed(
         cause,
         tuple(dict.fromkeys(text for factor, text in holding if factor >= 1)),
         tuple(dict.fromkeys(text for factor, text in holding if factor < 1)),
         explanation,
-        odds * likelihood,
+        odds * likely,
     )
 
 
@@ -119,12 +135,23 @@ def _explain(
     if not worlds or curve is None or reprice is None:
         return Explanation(None, None, None, None), UNPRICED
     priced = [(world, reprice(world)) for world in worlds]
-    able = [(residual(curve, values), world, values) for world, values in priced if values]
+    able = [(residual(curve, found.busbw), world, found) for world, found in priced if found]
     if not able:
         return Explanation(None, None, None, None), UNPRICED
-    left, world, values = min(able, key=lambda one: one[0])
-    best = max(range(len(values)), key=lambda index: curve.points[index].size)
-    spread = max(cause.tolerance, TOLERANCE)
-    explanation = Explanation(left <= FITS * spread, values[best], exp(min(left, 50.0)), world)
+    left, world, found = min(able, key=lambda one: one[0])
+    best = max(range(len(found.busbw)), key=lambda index: curve.points[index].size)
+    fits = left <= FITS * spread_of(cause)
+    remains = exp(min(left, 50.0))
+    explanation = Explanation(fits, found.busbw[best], remains, world, found.algorithm)
     # A cause of many variants fits more easily: each costs its share (Occam).
-    return explanation, exp(-min((left / spread) ** 2 / 2, 700.0)) / sqrt(len(worlds))
+    return explanation, likelihood(cause, left) / sqrt(len(worlds))
+
+
+def spread_of(cause: Cause) -> float:
+    """Return the spread of log(measured / priced) of a machine that has this cause."""
+    return max(cause.tolerance, TOLERANCE)
+
+
+def likelihood(cause: Cause, left: float) -> float:
+    """Return how likely a curve is of which ``left`` remains, over one that fits exactly."""
+    return exp(-min((left / spread_of(cause)) ** 2 / 2, 700.0))

@@ -110,6 +110,8 @@ def _finding(one: Weighed, judged: Judged | None) -> Mapping[str, object]:
             "with_cause_bytes_per_s": explained.predicted,
             "remaining_factor": explained.remains,
             "world": explained.world,
+            "algorithm": explained.algorithm,
+            "played_bytes_per_s": explained.played,
         },
         "next_step": one.cause.next,
         "reference": one.cause.reference,
@@ -209,7 +211,7 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
         return Text(head, style="dim")
     lines: list[RenderableType] = [Text(f"{head}  ({share})")]
     lines += [indented(Text(text), 3) for text in one.evidence]
-    lines += [indented(Text(text, style="dim"), 3) for text in one.against]
+    lines += [indented(Text(f"{word['against']} {text}", style="dim"), 3) for text in one.against]
     lines.append(indented(commands(word["next"], [one.cause.next]), 3))
     lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
     return Group(*lines)
@@ -223,11 +225,14 @@ def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
     if judged is None or explained.predicted is None:
         return title
     said = _world(explained.world or {}, word)
-    key = "fits" if explained.fits else "unfit"
+    if explained.algorithm not in (None, "auto") and "algorithm" not in (explained.world or {}):
+        way = word["as_algorithm"].format(algorithm=explained.algorithm)
+        said = f"{said}, {way}" if said else way
+    key = "unfit" if not explained.fits else "fits" if explained.played is None else "unplayed"
     return word[key].format(
         cause=f"{title} ({said})" if said else title,
         expected=gigabytes(judged.expected[-1]), measured=gigabytes(judged.curve.last.busbw),
-        predicted=gigabytes(explained.predicted),
+        predicted=gigabytes(explained.predicted), played=gigabytes(explained.played or 0.0),
     )  # fmt: skip
 
 

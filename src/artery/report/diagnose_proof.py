@@ -27,6 +27,7 @@ def proof_payload(proof: Proof) -> Mapping[str, object]:
         "cause": proof.cause,
         "what": proof.what or None,
         "world": proof.world,
+        "algorithm": proof.algorithm,
         "engine": proof.engine,
         "routing": proof.routing,
         "ranks_placed_by_file": proof.mapped,
@@ -37,6 +38,7 @@ def proof_payload(proof: Proof) -> Mapping[str, object]:
                 "measured_bytes_per_s": one.measured,
                 "whole_bytes_per_s": one.whole,
                 "faulty_bytes_per_s": one.faulty,
+                "algorithm": one.algorithm,
             }
             for one in proof.points
         ],
@@ -61,7 +63,10 @@ def job_payload(job: Job) -> Mapping[str, object]:
 
 def proof_drawing(proof: Proof, word: Words) -> Iterator[RenderableType]:
     """Yield what was played, the sizes, and whether it lands on what was measured."""
-    how = word["played"].format(engine=proof.engine, routing=word[f"routing_{proof.routing}"])
+    how = word["played"].format(
+        engine=proof.engine, routing=word[f"routing_{proof.routing}"],
+        algorithm=proof.algorithm.replace("_", " "),
+    )  # fmt: skip
     lines = [Text(f"{proof.what or word['changed']}; {how}")]
     if proof.mapped:
         lines.append(Text(word["mapped"]))
