@@ -319,4 +319,4 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
     run = simulate(setting.system, jobs, conditions)
     seconds = run.jobs[0] + added.startup
     factor = float(bus_factor(collective, np.array(len(side.chips))))
-    return _Run(size / seconds * factor, run.engine.engine, routing)
+    return _Run(size / seconds * factor, run.chosen.engine, routing)
