@@ -19,7 +19,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -83,14 +83,9 @@ def fuzz(inputs: Sequence[int], seed: int = 0) -> Score:
     """Return the score of the inputs with these numbers."""
     score = Score()
     sources = seeds()
-    usual = signal.signal(signal.SIGPROF, _ring)
-    try:
-        with tempfile.TemporaryDirectory(prefix="artery-fuzz-") as folder:
-            for number in inputs:
-                _one(number, seed, sources, Path(folder) / "input", score)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, usual)
+    with tempfile.TemporaryDirectory(prefix="artery-fuzz-") as folder:
+        for number in inputs:
+            _one(number, seed, sources, Path(folder) / "input", score)
     return score
 
 
@@ -102,6 +97,18 @@ def made(number: int, seed: int, sources: Sequence[Seed]) -> tuple[Seed, bytes]:
     return source, damaged(source.data, other, draw)
 
 
+@contextmanager
+def limited() -> Iterator[None]:
+    """Raise :class:`TooSlowError` in what runs inside after ``LIMIT`` s of processor time."""
+    usual = signal.signal(signal.SIGPROF, _ring)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, usual)
+
+
 def _ring(_number: int, _frame: FrameType | None) -> None:
     raise TooSlowError
 
@@ -111,9 +118,9 @@ def _one(number: int, seed: int, sources: Sequence[Seed], file: Path, score: Sco
     file.write_bytes(data)
     score.inputs += 1
     start = time.process_time()
-    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
-        play(file, score, source.format)
+        with limited():
+            play(file, score, source.format)
     except TooSlowError:
         score.failures.setdefault(f"over {LIMIT:g} s", []).append(f"{number} ({source.path.name})")
     except Exception as error:  # noqa: BLE001 - that is what is looked for
@@ -124,8 +131,6 @@ def _one(number: int, seed: int, sources: Sequence[Seed], file: Path, score: Sco
         place = ours[-1] if ours else last
         what = f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}: {error}"
         score.failures.setdefault(what[:160], []).append(f"{number} ({source.path.name})")
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
     seconds = time.process_time() - start
     if seconds > score.slowest[0]:
         score.slowest = (seconds, f"{number}: {source.path.parent.name}/{source.path.name}")
