@@ -155,4 +155,4 @@ def _read(text: Text) -> Reading:
     return fabric_reading(read_cabling(text))
 
 
-FORMAT: Final = Format("cable-plan", "system", _recognise, _read)
+FORMAT: Final = Format("cable-plan", "system", _recognise, _read, table=True)

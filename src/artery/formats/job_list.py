@@ -154,4 +154,4 @@ def _wrong(found: str, rule: str, fix: str) -> InputError:
     return InputError(Problem(found=found, rule=rule, fix=fix))
 
 
-FORMAT: Final = Format("jobtrace-artery", "jobs", _recognise, _read)
+FORMAT: Final = Format("jobtrace-artery", "jobs", _recognise, _read, table=True)

@@ -87,4 +87,4 @@ def _mean(steps: Sequence[tuple[float, int]], end: float) -> float:
     return area / whole if whole else float(steps[-1][1])
 
 
-FORMAT: Final = Format("jobtrace-aws-spot", "state", _recognise, _read)
+FORMAT: Final = Format("jobtrace-aws-spot", "state", _recognise, _read, table=True)

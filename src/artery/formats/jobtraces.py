@@ -193,8 +193,10 @@ def _acme_jobs(text: Text) -> Reading:
 
 
 FORMATS: Final = (
-    Format("jobtrace-openb", "jobs", _is_openb, _openb),
-    Format("jobtrace-helios", "jobs", _is_helios, _helios_jobs, tested=False, notes=(_UNTESTED,)),
-    Format("jobtrace-acme", "jobs", _is_acme, _acme_jobs, tested=False, notes=(_UNTESTED,)),
-    Format("jobtrace-philly", "jobs", _is_philly, _philly),
-)
+    Format("jobtrace-openb", "jobs", _is_openb, _openb, table=True),
+    Format("jobtrace-helios", "jobs", _is_helios, _helios_jobs, tested=False, table=True,
+           notes=(_UNTESTED,)),
+    Format("jobtrace-acme", "jobs", _is_acme, _acme_jobs, tested=False, table=True,
+           notes=(_UNTESTED,)),
+    Format("jobtrace-philly", "jobs", _is_philly, _philly, table=True),
+)  # fmt: skip

@@ -24,6 +24,7 @@ from artery.formats.nccl_tests_other import (
     read_json,
 )
 from artery.formats.nccl_tests_rows import Header, header_of, is_wrong, row_of
+from artery.formats.ordinary import is_table
 from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Ignored, Reading
@@ -69,6 +70,8 @@ def _recognise(text: Text) -> float:
         return 0.95
     if is_csv(text):
         return 0.9
+    if is_table(text):
+        return 0.0
     if _AVERAGE.search(text.content) or _VERSION.search(head):
         return 0.95
     lines = text.lines[:5000]
@@ -343,4 +346,4 @@ def _half_checked(row: dict[str, Any]) -> bool:
     )
 
 
-FORMAT = Format("nccl-tests", "measurement", _recognise, _read)
+FORMAT = Format("nccl-tests", "measurement", _recognise, _read, table=True)

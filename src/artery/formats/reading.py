@@ -74,7 +74,8 @@ class Format:
     """A foreign format: how it is recognised and read.
 
     ``recognise`` returns how sure it is that a text is of this format, from 0 (no) to 1
-    (certain). ``tested`` is false where no real sample was at hand.
+    (certain). ``tested`` is false where no real sample was at hand. ``table`` says that its files
+    may be CSV with names of columns: no other format is asked about such files.
 
     ``read`` raises ``InputError`` for a file of the format that says nothing usable. ``stream``,
     if given, reads a file of any size by its path and is told the first part's claim only.
@@ -85,5 +86,6 @@ class Format:
     recognise: Callable[[Text], float]
     read: Callable[[Text], Reading]
     tested: bool = True
+    table: bool = False
     notes: tuple[str, ...] = field(default_factory=tuple)
     stream: Callable[[str, Progress | None], Reading] | None = None

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Final
 
 from artery.errors import InputError, Problem, UnknownNameError
+from artery.formats.ordinary import is_program, is_table
 from artery.formats.plausible import implausible
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
@@ -82,8 +83,14 @@ def formats() -> tuple[Format, ...]:
 
 
 def recognise(text: Text) -> tuple[Format, ...]:
-    """Return the formats that claim ``text``, the surest first; perhaps none."""
-    claims = [(format_.recognise(text), format_) for format_ in formats()]
+    """Return the formats that claim ``text``, the surest first; perhaps none.
+
+    A program is nobody's, and a table only that of a format that is a table itself.
+    """
+    if is_program(text):
+        return ()
+    asked = [one for one in formats() if one.table] if is_table(text) else formats()
+    claims = [(format_.recognise(text), format_) for format_ in asked]
     sure = [claim for claim in claims if claim[0] >= SURE_ENOUGH]
     return tuple(format_ for _, format_ in sorted(sure, key=lambda claim: -claim[0]))
 

@@ -21,6 +21,12 @@ from artery.formats.text import Text
 from artery.formats.training_log import reports
 
 _AGENT: Final = re.compile(r"torch[/.]distributed[/.](?:elastic|run|launcher|agent)")
+_LOGGED: Final = re.compile(
+    r"(?m)^[^\n]{0,120}?(?:[IWEF]\d{4} \d\d:\d\d:\d\d|(?:INFO|WARNING|ERROR)[:\]]|File \")"
+    r"[^\n]{0,400}?torch[/.]distributed[/.](?:elastic|run|launcher|agent)"
+)
+"""A line of the agent's log, or of its traceback; its modules alone are named elsewhere too."""
+_RAISED: Final = re.compile(r"(?m)(?:^|[\s.])ChildFailedError:")
 _FAILED: Final = re.compile(
     r"failed \(exitcode: (-?\d{1,5})\) local_rank: (\d{1,5}) \(pid: (\d{1,9})\)"
 )
@@ -55,12 +61,9 @@ _MEANING: Final = {
 
 
 def _recognise(text: Text) -> float:
-    head = text.head
-    if "ChildFailedError" in text.content or _FAILED.search(text.content):
+    if _RAISED.search(text.content) or _FAILED.search(text.content):
         return 0.85
-    if _AGENT.search(head) and re.search(r"torchrun|elastic|rendezvous", head):
-        return 0.6
-    return 0.0
+    return 0.6 if _LOGGED.search(text.head) else 0.0
 
 
 def _read(text: Text) -> Reading:
