@@ -157,7 +157,9 @@ class Simulated:
             both = self._play((group, *others), added) if others else alone
         except (InputError, UsageError) as error:
             return _unplayed(asked, closed, _reason(error))
-        times = np.array(both.jobs[: len(group.which)])
+        times = np.maximum(both.jobs[: len(group.which)], added.passing)
+        bare = np.maximum(alone.jobs[: len(group.which)], added.passing)
+        steps = added.startup + added.latency
         worst = int(np.argmax(times))
         row = int(group.which[worst])
         rank_of = np.argsort(self.order)
@@ -169,10 +171,10 @@ class Simulated:
             ranks=group.rows.shape[1],
             stride=asked.stride,
             size=float(asked.size),
-            seconds=float(times[worst]) + added.startup,
-            alone=max(alone.jobs[: len(group.which)]) + added.startup,
-            median=float(np.median(times)) + added.startup,
-            startup=added.startup,
+            seconds=float(times[worst]) + steps,
+            alone=float(bare.max()) + steps,
+            median=float(np.median(times)) + steps,
+            startup=steps,
             closed=closed,
             group=row,
             slowest=tuple(rank_of[group.rows[row]].tolist()),
@@ -212,7 +214,9 @@ class Simulated:
         return overheads(self.system, self.library, played, self.placement)
 
     def _play(self, found: tuple[_Group, ...], added: Overheads) -> Simulation:
-        scenario = replace(self.scenario, inside=added.inside, outside=added.outside)
+        scenario = replace(
+            self.scenario, inside=added.inside, outside=added.outside, latency=False
+        )  # fmt: skip
         jobs = tuple(job for group in found for job in group.jobs)
         return simulate(self.system, jobs, scenario)
 

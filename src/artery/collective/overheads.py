@@ -32,12 +32,19 @@ a logarithm of steps. Assumed."""
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """``startup`` seconds, hardware latency left out; shares of the links in and out of a node."""
+    """``startup`` seconds, hardware latency left out; shares of the links in and out of a node.
+
+    ``latency`` are the seconds of hardware latency in the steps: with ``startup`` all that the
+    closed form counts beside bytes. ``passing`` are the seconds that the busiest chip itself needs
+    to pass its bytes on, to whichever port: no network makes it faster (0: chips pass nothing on).
+    """
 
     startup: float
     inside: float
     outside: float
     protocol: str
+    latency: float = 0.0
+    passing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +89,21 @@ def overheads(
     found = []
     for line in lines_of(algorithm, library.platform(tier.link)):
         # A step's constant includes the hardware's latency.
-        step = max(line.step - tier.latency, 0.0)
-        startup, outside = line.base + float(work.inner_steps[0]) * step, 1.0
+        hardware = min(line.step, tier.latency)
+        steps, outside = float(work.inner_steps[0]), 1.0
+        startup, latency = line.base + steps * (line.step - hardware), steps * hardware
         if network is not None:
             sliced = algorithm.lines in ("in_switch", "across")
             hop = network.pipelined_hop if sliced else network.hop[line.protocol]
             startup += float(work.outer_steps[0]) * hop
+            latency += float(work.outer_steps[0]) * float(groups.outer_latency[0])
             outside = network.fraction[line.protocol]
         inside, outside = line.fraction * adding, outside * adding
-        slope = max(float(work.inner_seconds[0]) / inside,
-                    float(work.outer_seconds[0]) / outside)  # fmt: skip
-        found.append(
-            (startup + slope * played.size, Overheads(startup, inside, outside, line.protocol))
-        )  # fmt: skip
+        moving = float(work.inner_seconds[0]) / inside * played.size
+        passing = 0.0 if algorithm.lines == "exchange" or groups.torus[0] else moving
+        sending = float(work.outer_seconds[0]) / outside * played.size
+        one = Overheads(startup, inside, outside, line.protocol, latency, passing)
+        found.append((startup + latency + max(moving, sending), one))
     return min(found, key=lambda one: one[0])[1]
 
 

@@ -92,7 +92,12 @@ def coupled_pipes(
     laid = [_Laid(number, pipe, (pipe,)) for number, pipe in found]
     pairs = _pairs(wires, jobs, laid)
     routed = _routed(system, wires, pairs, scenario, ways)
-    return _joined(jobs, laid, pairs, routed, ways=ways)
+    return _joined(jobs, laid, pairs, routed, ways=ways, pieces=_pieces(scenario))
+
+
+def _pieces(scenario: Scenario) -> int:
+    """Return the bytes that a tree between ranks passes on as one."""
+    return SLICE if scenario.latency else 1
 
 
 def _joined(
@@ -101,13 +106,14 @@ def _joined(
     pairs: Ends,
     routed: Routes,
     *,
+    pieces: int,
     ways: int = 1,
     alike: Alike | None = None,
 ) -> Coupled:
     """Return the pipes with the paths of all their edges."""
     amounts = [_way(_amount(one.pipe, jobs[one.number]), ways) for one in laid]
     segments = [
-        min(_segment(one.pipe, jobs[one.number]), amount)
+        min(_segment(one.pipe, jobs[one.number], pieces), amount)
         for one, amount in zip(laid, amounts, strict=True)
     ]
     behind = [
@@ -179,7 +185,9 @@ def _folded(
             mixed.outside(len(one.between.source))
             mixed.inside(inner.places(odd, turned=turned))
             mixed.inside(inner.places(even, turned=turned))
-    return _joined(jobs, laid, mixed.ends, mixed.routes, alike=equal)
+    return _joined(
+        jobs, laid, mixed.ends, mixed.routes, alike=equal, pieces=_pieces(scenario)
+    )  # fmt: skip
 
 
 def _rings(pipe: Pipe) -> list[Pipe]:
@@ -241,14 +249,14 @@ def _way(amount: int, ways: int) -> int:
     return max(round(amount / ways), int(amount > 0))
 
 
-def _segment(pipe: Pipe, job: Placed) -> int:
+def _segment(pipe: Pipe, job: Placed, pieces: int) -> int:
     """Bytes passed on as one: a ring's chunk, a slice of a tree, a packet between switches."""
     amount = _amount(pipe, job)
     if job.vertices is not None and pipe.kind == "tree":
-        return min(PACKET, max(amount, 1))
+        return min(PACKET, pieces, max(amount, 1))
     if pipe.kind == "ring":
         return max(amount // max(pipe.depth, 1), 1)
-    return min(SLICE, max(amount, 1))
+    return min(pieces, max(amount, 1))
 
 
 def _toward(laid: list[_Laid], ways: int) -> Ints:

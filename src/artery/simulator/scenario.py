@@ -83,7 +83,9 @@ class Scenario:
     its links are, ``late`` a chip to the seconds by which it begins later. ``background`` is the
     share of the links between switches that others use all the time. ``inside`` and ``outside``
     are the shares of links of a domain, and of the network, that a communication library reaches.
-    ``store_and_forward`` switches pass a segment on only when they have it whole.
+    ``store_and_forward`` switches pass a segment on only when they have it whole. Without
+    ``latency`` only bytes take time: links do not delay, and data pass on in pieces of no size;
+    who asks counts steps by a law of its own.
     ``flow_control`` says whether port buffers are finite, and what a full one does. ``seed`` draws
     hashes and failures.
     """
@@ -100,6 +102,7 @@ class Scenario:
     inside: float = 1.0
     outside: float = 1.0
     store_and_forward: bool = False
+    latency: bool = True
     flow_control: FlowControl = "auto"
     engine: EngineName = "auto"
     seed: int = 0

@@ -43,6 +43,8 @@ def wired(system: System, scenario: Scenario) -> Wires:
     Raises ``InputError`` for links, switches or chips that are not there.
     """
     whole = network(system)
+    if not scenario.latency:
+        whole = replace(whole, latency=np.zeros_like(whole.latency))
     broken = whole
     if scenario.failed:
         broken = broken.fail(scenario.failed, scenario.seed)
