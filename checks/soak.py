@@ -1,8 +1,9 @@
 """A long run with processes killed at random: ``python -m checks.soak [--kills 200] [--seed 0]``.
 
 Workers, spares, agents and the store are killed from outside, one after the other, while a small
-model trains on two simulated hosts with copies in memory. The run must end with the weights of an
-undisturbed one, and nothing may be left behind. Figures go to standard output.
+model trains on three simulated hosts with copies in memory. The run goes on until all kills are
+done, then it is told to go, and goes on a little more when it is started again: its weights must
+be those of an undisturbed run of as many steps. Figures go to standard output.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from artery.cli.train import PREEMPTED
+
 SMALLEST: Final = 0.1
 LARGEST: Final = 0.7
 """Seconds between two kills: between these, at random."""
@@ -29,20 +32,28 @@ AGENTS: Final = 0.06
 """The share of kills that take a whole host: its agent imports torch anew."""
 
 
+ENDLESS: Final = 10**9
+"""Steps of the run that is told to go when all kills are done."""
+
+MORE: Final = 100
+"""Steps that it does when it is started again."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Kill, compare, report; return 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=0, help="default: enough for all kills")
     asked = parser.parse_args(arguments)
-    steps = asked.steps or 80 * asked.kills
-    with tempfile.TemporaryDirectory() as folder:
-        calm = _ended(_started(Path(folder) / "calm", steps))
-        wild = _started(Path(folder) / "wild", steps)
-        killed = _killing(wild, Path(folder) / "wild", asked.kills, random.Random(asked.seed))  # noqa: S311
-        found = _ended(wild)
-    same = found["final_digest"] == calm["final_digest"] and found["final_digest"] is not None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wild = _started(folder / "wild", ENDLESS)
+        killed = _killing(wild, folder / "wild", asked.kills, random.Random(asked.seed))  # noqa: S311
+        found = _ended(wild, PREEMPTED)
+        steps = found["steps"] + MORE
+        again = _ended(_started(folder / "wild", steps))
+        calm = _ended(_started(folder / "calm", steps))
+    same = again["final_digest"] == calm["final_digest"] and calm["final_digest"] is not None
     _report(calm, found, killed, same=same)
     return 0 if same and found["restarts"] and sum(killed.values()) == asked.kills else 1
 
@@ -57,9 +68,9 @@ def _started(folder: Path, steps: int) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def _ended(run: subprocess.Popen[str]) -> dict[str, Any]:
-    out, err = run.communicate(timeout=3600)
-    if run.returncode != 0:
+def _ended(run: subprocess.Popen[str], code: int = 0) -> dict[str, Any]:
+    out, err = run.communicate(timeout=7200)
+    if run.returncode != code:
         raise SystemExit(f"the run ended with {run.returncode}:\n{err[-3000:]}")
     answer: dict[str, Any] = json.loads(out)
     return answer
@@ -68,11 +79,9 @@ def _ended(run: subprocess.Popen[str]) -> dict[str, Any]:
 def _killing(
     run: subprocess.Popen[str], folder: Path, kills: int, chance: random.Random
 ) -> Counter[str]:
-    """Kill processes of ``run`` at random until there were ``kills``, or the run has ended."""
+    """Kill processes of ``run`` at random until there were ``kills``, then tell it to go."""
     done: Counter[str] = Counter()
-    log = folder / "phases.jsonl"
-    while run.poll() is None and not (log.exists() and '"first_step"' in log.read_text("utf-8")):
-        time.sleep(0.1)
+    _trains(run, folder / "phases.jsonl")
     while sum(done.values()) < kills and run.poll() is None:
         time.sleep(chance.uniform(SMALLEST, LARGEST))
         agents = _children(run.pid)
@@ -82,7 +91,29 @@ def _killing(
             with suppress(ProcessLookupError):
                 os.kill(chance.choice(sorted(pids)), signal.SIGKILL)
                 done[kind] += 1
+    _trains(run, folder / "phases.jsonl")
+    run.terminate()
     return done
+
+
+def _trains(run: subprocess.Popen[str], log: Path) -> None:
+    """Wait until ``run`` has done a step that began after this moment, and one more second."""
+    since = time.time() + 1.0
+    while run.poll() is None:
+        time.sleep(0.1)
+        if any(row["phase"] == "step" and row["ts"] > since for row in _last(log)):
+            return
+
+
+def _last(log: Path) -> list[dict[str, Any]]:
+    """Return the last rows of a log; the first and the last piece of the text may be cut off."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - 4096))
+            lines = file.read().split(b"\n")[1:-1]
+    except OSError:
+        return []
+    return [json.loads(line) for line in lines]
 
 
 def _children(pid: int) -> list[int]:

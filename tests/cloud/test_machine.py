@@ -44,6 +44,20 @@ def test_a_killed_rank_is_replaced_by_the_spare_and_the_lost_steps_are_done_agai
     assert kinds[kinds.index("Stop") :][:3] == ["Stop", "Begin", "Start"]
 
 
+def test_steps_of_an_earlier_run_whose_states_prove_torn_are_lost() -> None:
+    """Saved after 20, 40 and 60 steps by the run before; 60 and 40 are torn, so 40 are lost."""
+    machine = Machine(Policy(min_ranks=1, max_ranks=1, store=False), (20, 40, 60))
+    assert machine.reached == 60
+    started = machine.handle(events.HostJoined(0.0, "h0", 1))
+    assert started == (actions.Start("h0", ("h0.0",)),)
+    assert machine.handle(events.Ready(1.0, "h0.0")) == (actions.Begin(1, ("h0.0",), 60, None),)
+    machine.handle(events.Torn(2.0, 60))
+    machine.handle(events.Torn(2.0, 40))
+    machine.handle(events.Resumed(3.0, 1, 20))
+    assert machine.counts.lost_steps == 40
+    assert machine.reached == 20
+
+
 def test_with_copies_in_memory_nothing_is_lost_between_steps() -> None:
     run = finished(Run(FIXED, copies=True).play(1, ((6.25, "kill", 0),)))
     assert run.machine.counts.lost_steps == 0

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from artery.answers import lab_ib
 from artery.catalog import system
+from artery.cli import main
 from artery.cluster.cables import cabling_of
+from artery.errors import InputError
 from artery.formats.cablings import read_cabling
 from tests.lab.labs import ROOT, artery
 
@@ -68,6 +71,32 @@ def test_what_the_tools_wrote_is_read_right(tmp_path: Path) -> None:
     assert "16 hosts on 20 switches" in read[0]["summary"][0]
     assert "1 ports with counters, 0 of them with errors" in read[2]["summary"][0]
     assert _check(folder / "ibnetdiscover.out") == []
+
+
+@pytest.mark.parametrize("place", ["file", "file/in", "dangling", "", "n" * 300])
+def test_a_place_that_is_no_folder_is_refused(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "dangling").symlink_to("nowhere")
+    code = main(["lab", "ib", "lab-switch", "--save", place])
+    assert code == (3 if place else 2)
+    assert "Traceback" not in capsys.readouterr().err
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["dangling", "file"]
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+    artery("ib", "lab-switch", "--save", str(tmp_path / "new" / "deep"), "--json")
+    assert (tmp_path / "new" / "deep" / "ibnetdiscover.out").is_file()
+
+
+def test_a_system_of_millions_is_refused_before_its_cables_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lab_ib, "cabling_of", None)
+    with pytest.raises(InputError, match="125,000 channel adapters or more"):
+        lab_ib.lab_ib("dgx-h100:1000000")
 
 
 def test_a_fabric_ends_when_who_asked_for_it_is_killed() -> None:

@@ -21,15 +21,16 @@ OPTIONS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"
 
 @cache
 def compiled(name: str) -> CDLL:
-    """Return the library of one engine, compiled into a folder of its own."""
+    """Return the library of one engine; its file is gone once it is loaded."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler here")
-    place = Path(tempfile.mkdtemp(prefix="artery-native-")) / f"{name}.so"
     sources = [str(FOLDER / f"{one}.c") for one in (name, *WITH.get(name, ()))]
-    command = [compiler, *OPTIONS, "-shared", "-fPIC", *sources, "-o", str(place), "-lm"]
-    subprocess.run(command, check=True)
-    return CDLL(str(place))
+    with tempfile.TemporaryDirectory(prefix="artery-native-") as folder:
+        place = str(Path(folder) / f"{name}.so")
+        command = [compiler, *OPTIONS, "-shared", "-fPIC", *sources, "-o", place, "-lm"]
+        subprocess.run(command, check=True)
+        return CDLL(place)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:

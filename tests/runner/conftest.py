@@ -16,7 +16,8 @@ from artery.cloud.machine.policy import Policy
 from artery.cloud.machine.record import played_again
 from artery.runner import phases
 from artery.runner.settings import Settings
-from artery.runner.supervisor.control import Fleet, Supervisor
+from artery.runner.supervisor.control import Supervisor
+from artery.runner.supervisor.fleet import Fleet
 from artery.runner.supervisor.lifeline import PREFIX
 from artery.runner.supervisor.result import RunResult
 

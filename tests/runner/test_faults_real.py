@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
+from typing import Any
 
 import pytest
 
+from artery.runner.supervisor.control import Supervisor
+from artery.runner.supervisor.hosts import Host, Hosts
 from tests.runner.conftest import TINY, fleet, policy, run
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
@@ -114,3 +119,36 @@ def test_a_copy_outlives_its_host_in_the_memory_of_another(
     )  # fmt: skip
     assert ran.result.digest == undisturbed()
     assert ran.result.lost_steps <= 1
+
+
+def test_a_memory_that_the_system_clears_away_costs_a_restart(
+    tmp_path: Path, undisturbed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As systemd does with the shared memory of a user who logs out."""
+    accept, known = Hosts.accept, []
+
+    def heard(hosts: Hosts) -> Host | None:
+        host = accept(hosts)
+        known.extend([host.memory] if host is not None else [])
+        return host
+
+    def clear() -> None:
+        for memory in known:
+            shutil.rmtree(memory)
+
+    monkeypatch.setattr(Hosts, "accept", heard)
+    paced = Timer(1.0, lambda: None)
+    started = Supervisor._worker_stepped
+
+    def stepped(*words: Any) -> None:
+        started(*words)
+        if not paced.is_alive() and not paced.finished.is_set():
+            paced.function = clear
+            paced.start()
+
+    monkeypatch.setattr(Supervisor, "_worker_stepped", stepped)
+    ran = run(tmp_path, 2, steps=400, save_every=50)
+    assert paced.finished.is_set()
+    assert ran.result.outcome == "finished"
+    assert ran.result.restarts == 1
+    assert ran.result.digest == undisturbed(steps=400, save_every=50)

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +21,11 @@ import pytest
 from artery.answers import train as answers
 from artery.answers.lab_bench import lab_bench
 from artery.answers.train_request import request
+from artery.cli import main
 from artery.errors import InputError
+from artery.report.files import write_or_print, write_whole
 from artery.runner.phases import PhaseLog, read
-from artery.runner.supervisor import control
+from artery.runner.supervisor import control, lifeline
 from artery.runner.supervisor.home import check
 from artery.runner.supervisor.hosts import Hosts
 from artery.runner.supervisor.journal import Journal
@@ -173,16 +176,68 @@ def test_steps_that_were_not_saved_are_not_called_saved(
 def test_agents_that_never_call_are_ended_and_the_run_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "JOINING", 0.2)
     mute = tmp_path / "mute"  # runs, and never calls
     mute.write_text("#!/bin/sh\nexec sleep 60\n", "utf-8")
     mute.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(mute))
     notes: list[str] = []
-    supervisor = control.Supervisor(TINY, fleet(), policy(2), tmp_path, note=notes.append)
+    supervisor = control.Supervisor(TINY, fleet(join=0.2), policy(2), tmp_path, note=notes.append)
     result = supervisor.run()
     assert result.outcome == "failed"
     assert notes == ["an agent has not called within 0.2 s"] * 3
+
+
+def test_folders_of_the_dead_are_swept_and_those_of_the_living_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever holds the lock lives, whatever its number: it may be one of another namespace."""
+    monkeypatch.setattr(lifeline, "_SHARED_MEMORY", tmp_path)
+    kept = lifeline.new_memory()
+    stranger = kept.rename(tmp_path / f"{lifeline.PREFIX}{2**22 + 1}-x")  # no process has it
+    dead = tmp_path / f"{lifeline.PREFIX}{os.getpid()}-y"
+    dead.mkdir()
+    (dead / lifeline.LOCK).touch()
+    other = tmp_path / f"{lifeline.PREFIX}z"  # of a version that locked nothing
+    other.mkdir()
+    lifeline.new_memory()
+    assert stranger.exists()
+    assert other.exists()
+    assert not dead.exists()
+
+
+def test_what_a_killed_run_left_is_swept_unless_it_can_be_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(answers, "Supervisor", Unsaved)
+    useless, useful = tmp_path / "artery-train-a", tmp_path / "artery-train-b"
+    for place in (useless, useful):
+        place.mkdir()
+        (place / "lock").touch()
+    checkpoint(useful, 40, {})
+    said: list[str] = []
+    for _ in range(2):
+        with pytest.raises(answers.RunFailedError):
+            answers.train("resnet18", note=said.append)
+    assert [place.name for place in tmp_path.iterdir()] == [useful.name]
+    (about,) = [text for text in said if "left" in text]
+    assert about.startswith(f"a run before this one left {useful} (step 40): go on from it with")
+
+
+@pytest.mark.parametrize("out", ["/none/of/it/answer", "/"])
+def test_an_answer_that_has_no_place_is_refused_before_the_run(out: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert main(["train", "resnet18", "--dir", str(folder), "-o", out]) == 3
+    assert not folder.exists()
+
+
+def test_an_answer_that_lost_its_place_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = str(tmp_path / "gone" / "answer")
+    with pytest.raises(InputError, match="No such file"):
+        write_or_print(lambda place: write_whole(place, "hours of work"), gone)
+    assert capsys.readouterr().out == "hours of work\n"
 
 
 @pytest.mark.real

@@ -93,6 +93,8 @@ def lab_ib(on: str, *, engine: str = "ftree", overrides: Sequence[str] = ()) -> 
     if engine not in ENGINES:
         raise UnknownNameError("routing engine of OpenSM", engine, ENGINES)
     system = system_of(on, overrides)
+    if system.nodes > MOST_ADAPTERS:  # each has one or more: no cabling of millions is drawn first
+        raise _too_many(on, system.nodes)
     try:
         whole = cabling_of(system)
     except NoFabricError:
@@ -101,8 +103,7 @@ def lab_ib(on: str, *, engine: str = "ftree", overrides: Sequence[str] = ()) -> 
     cabling, islands = _largest(_apart(whole))
     names = [device.identity for device in cabling.devices if device.kind == "host"]
     if len(names) > MOST_ADAPTERS:
-        rule = f"{len(names):,} channel adapters; the simulator takes {MOST_ADAPTERS:,}"
-        raise _refused(on, rule, "name fewer chips")
+        raise _too_many(on, len(names))
     up = bring_up(as_ibsim(cabling), names[0], engine, best(), counters=1)
     tables = read_tables(up.tables, "opensm-lfts.dump")
     ours = _Ours.of(system, whole, cabling)
@@ -317,6 +318,11 @@ def _chips(system: System, wires: Network, many: Mapping[str, int]) -> dict[str,
 def _vertices(wires: Network) -> list[str]:
     """Return how artery calls every vertex: group and number."""
     return [f"{group.name} {number}" for group in wires.groups for number in range(group.count)]
+
+
+def _too_many(on: str, adapters: int) -> InputError:
+    rule = f"{adapters:,} channel adapters or more; the simulator takes {MOST_ADAPTERS:,}"
+    return _refused(on, rule, "name fewer chips")
 
 
 def _refused(on: str, rule: str, fix: str) -> InputError:

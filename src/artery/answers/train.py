@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from statistics import median
@@ -21,13 +21,24 @@ from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
 from artery.runner.measured import Run
 from artery.runner.settings import Settings
-from artery.runner.supervisor.control import Fleet, Supervisor
+from artery.runner.supervisor.control import Supervisor
+from artery.runner.supervisor.fleet import Fleet
 from artery.runner.supervisor.home import check, taken
+from artery.runner.supervisor.lifeline import abandoned
 from artery.runner.supervisor.result import RunResult
 
 Note = Callable[[str], None]
 
 _RANKS: Final = "the ranks of a run"
+
+_JOIN: Final = 0.4
+"""The share of the time for gathering in which an agent must have joined (assumed): a second one
+may then still come in time."""
+
+_TEMPORARY: Final = "artery-train-"
+
+_LEFT: Final = "left"
+"""Marks a temporary folder that was left with checkpoints, once that has been said."""
 
 _KEPT: Final = "preempted", "failed"
 """Outcomes after which a temporary folder stays: the run can go on from it."""
@@ -95,7 +106,7 @@ def train(
     asked = request(model, options)
     installed("torch", _RANKS)
     settings = asked.settings
-    with _folder(asked.directory) as (run, keep), taken(run, settings):
+    with _folder(asked.directory, note) as (run, keep), taken(run, settings):
         supervisor = Supervisor(
             settings,
             _fleet(asked),
@@ -144,18 +155,36 @@ def _unsaved(reason: str, steps: int, saved: int, kept: Path | None) -> RunFaile
 
 
 @contextmanager
-def _folder(directory: str | None) -> Iterator[tuple[Path, list[bool]]]:
+def _folder(directory: str | None, note: Note) -> Iterator[tuple[Path, list[bool]]]:
     """Give the run's folder; a temporary one goes unless the list says that it is to stay."""
     keep: list[bool] = []
     if directory is not None:
         yield Path(directory).resolve(), keep
         return
-    run = Path(tempfile.mkdtemp(prefix="artery-train-"))
+    root = Path(tempfile.gettempdir())
+    for old in abandoned(root, _TEMPORARY):
+        _swept(old, note)
+    run = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=root))
     try:
         yield run, keep
     finally:
-        if not any(keep):
+        if any(keep):
+            with suppress(OSError):
+                (run / _LEFT).touch()
+        else:
             shutil.rmtree(run, ignore_errors=True)
+
+
+def _swept(old: Path, note: Note) -> None:
+    """Remove the temporary folder of a run that was killed, unless it can be gone on from."""
+    step = max(Folder(old / "checkpoints").steps(), default=0)
+    if not step:
+        shutil.rmtree(old, ignore_errors=True)
+    elif not (old / _LEFT).exists():
+        note(f"a run before this one left {old} (step {step}): go on from it with --dir, or "
+             "remove it")  # fmt: skip
+        with suppress(OSError):
+            (old / _LEFT).touch()
 
 
 def _fleet(asked: Request) -> Fleet:
@@ -168,6 +197,7 @@ def _fleet(asked: Request) -> Fleet:
         hang=asked.hang_after,
         slow=asked.slow_factor,
         beat=asked.lost_after,
+        join=_JOIN * asked.start_limit,
         signals=asked.signals,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -130,17 +131,18 @@ def run(
     up.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.lab import lab_run
-    from artery.report.files import write_whole
+    from artery.report.files import check_writable, write_or_print, write_whole
     from artery.report.json import document
     from artery.report.lab import run_drawing, run_payload
     from artery.report.terminal import deliver
 
+    check_writable(out)
     heard = None if as_json else _heard()
     answer = lab_run(words, name=name, order=order, timeout=timeout, heard=heard)
     if as_json:
-        write_whole(out, document("lab", run_payload(answer)))
+        write_or_print(lambda place: write_whole(place, document("lab", run_payload(answer))), out)
     elif answer.code or out != "-":
-        deliver(run_drawing(answer, lang), out)
+        write_or_print(lambda place: deliver(run_drawing(answer, lang), place), out)
     raise click.exceptions.Exit(answer.code)
 
 
@@ -179,17 +181,19 @@ def bench(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.expect import parse_sizes
     from artery.answers.lab_bench import lab_bench
-    from artery.report.files import write_whole
+    from artery.report.files import check_writable, write_or_print, write_whole
     from artery.report.json import document
     from artery.report.lab import bench_drawing, bench_payload
     from artery.report.terminal import deliver
 
+    check_writable(out)
     _check_unmade(system, options)
     answer = lab_bench(system, sizes=parse_sizes(sizes), heard=_progress(), **options)
     if as_json:
-        write_whole(out, document("lab", bench_payload(answer)))
+        text = document("lab", bench_payload(answer))
+        write_or_print(lambda place: write_whole(place, text), out)
     else:
-        deliver(bench_drawing(answer, lang), out)
+        write_or_print(lambda place: deliver(bench_drawing(answer, lang), place), out)
 
 
 @command.command("fail")
@@ -289,6 +293,8 @@ def ib(
     from artery.report.lab import ib_drawing, ib_payload
     from artery.report.terminal import deliver
 
+    if save is not None:
+        _check_folder(save)
     answer = lab_ib(system, engine=engine, overrides=overrides)
     if save is not None:
         for file, text in answer.files.items():
@@ -351,9 +357,28 @@ def _check_unmade(system: str | None, options: dict[str, Any]) -> None:
         raise UsageError(f"--{flag} makes a lab: name a SYSTEM, or leave it out for one that is up")
 
 
+def _check_folder(folder: str) -> None:
+    """Refuse a folder that could not be made, or not be written into, before any work is done."""
+    from pathlib import Path
+
+    from artery.errors import UsageError
+    from artery.report.files import check_folder
+
+    if not folder:
+        raise UsageError("--save names no folder; . is the one you are in")
+    place = Path(folder).absolute()
+    there = next(one for one in (place, *place.parents) if os.path.lexists(one))
+    check_folder(str(there))
+
+
 def _inside(folder: str, file: str) -> str:
     """Return a file in a folder that is made if it is not there."""
     from pathlib import Path
 
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    from artery.report.files import unwritten
+
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritten(folder, error, "name a folder that can be made") from None
     return str(Path(folder) / file)

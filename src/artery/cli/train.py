@@ -125,6 +125,12 @@ _SURVIVING: Final = (
     click.option("--lost-after", type=_TIME, default=10.0, help="A host is silent (default 10 s)."),
     click.option("--timeout", type=_TIME, default=60.0, help="Of any collective (default 60 s)."),
     click.option(
+        "--start-limit",
+        type=_TIME,
+        default=300.0,
+        help="To gather ranks; an agent has 40 % of it to join (default 300 s).",
+    ),
+    click.option(
         "--signals",
         metavar="NAMES",
         callback=_names,
@@ -192,7 +198,9 @@ def command(
     save.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers import train as answers
+    from artery.report.files import check_writable, write_or_print
 
+    check_writable(out)
     if join is not None:
         answers.joined(join, options["ranks"])
         return
@@ -204,7 +212,7 @@ def command(
         _one_rank(said, preempted_code)
         return
     answer = answers.train(model, note=_note, progress=_Progress(), **asked)
-    _deliver(answer, as_json=as_json, lang=lang, out=out)
+    write_or_print(lambda place: _deliver(answer, as_json=as_json, lang=lang, out=place), out)
     if answer.preempted:
         raise click.exceptions.Exit(INTERRUPTED if answer.interrupted else preempted_code)
 

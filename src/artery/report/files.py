@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,6 +49,22 @@ def check_writable(path: str) -> None:
         raise unwritten(path, FileNotFoundError(0, "No such file or directory"), fix)
     if not os.access(folder, os.W_OK):
         raise unwritten(path, PermissionError(0, "Permission denied"), fix)
+
+
+def write_or_print(write: Callable[[str], None], path: str) -> None:
+    """Call ``write`` with ``path``; if that cannot be written, with ``-``, and raise all the same.
+
+    For answers that took real work: they are not lost with a file.
+
+    Raises:
+        InputError: the file cannot be written; the answer is on stdout.
+    """
+    try:
+        write(path)
+    except InputError:
+        if path != "-":
+            write("-")
+        raise
 
 
 def check_folder(path: str) -> None:

@@ -18,9 +18,9 @@
     term:run,step=9                     the whole run is told to go
     join:run,step=9                     one more host joins
 
-``phase`` is one of ``idle, rendezvous, load, step, exchange, save, evaluate`` (default ``step``),
-of an agent also ``import``; ``attempt`` counts from 1 (default: whichever comes first). A fault
-happens once in a run, whoever dies of it.
+``phase`` is one of ``rendezvous, load, step, exchange, save, evaluate`` (default ``step``), of an
+agent also ``import``; ``attempt`` counts from 1 (default: whichever comes first). A fault happens
+once in a run, whoever dies of it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,13 @@ Kind = Literal[
 ]
 Target = Literal["rank", "agent", "store", "spare", "run"]
 
-PHASES: Final = ("idle", "import", "rendezvous", "load", "step", "exchange", "save", "evaluate")
+PHASES: Final = ("import", "rendezvous", "load", "step", "exchange", "save", "evaluate")
+
+_OF_DISK: Final = ("disk-full", "torn")
+"""What befalls checkpoints, which rank 0 writes; these need no target."""
+
+_NUMBERED: Final = ("rank", "agent")
+"""Targets of which there are several, numbered from 0."""
 
 _MAY: Final[dict[Target, tuple[Kind, ...]]] = {
     "rank": ("kill", "stop", "hang", "slow", "error", "partition", "term", "disk-full", "torn"),
@@ -86,57 +92,104 @@ def _read(index: int, spec: str, problems: Problems) -> Fault | None:
         near = did_you_mean(nearest(kind, get_args(Kind)))
         wrong(f'"{kind}"', "no such fault", near or f"one of {', '.join(get_args(Kind))}")
         return None
-    values = dict(part.partition("=")[::2] for part in rest.split(",") if part)
-    target, which = _target(values)
-    made: dict[str, Any] = {"kind": kind, "target": target, "which": which}
-    for name, value in values.items():
-        try:
-            made[name] = _VALUES[name](value)
-        except KeyError:
-            known = ", ".join((*get_args(Target), *_VALUES))
-            wrong(f'"{name}"', "nothing of a fault", f"known: {known}")
-            return None
-        except ValueError:
-            wrong(f'{name}="{value}"', "this value cannot be", _RULES[name])
-            return None
-    if kind not in _MAY[target]:
-        wrong(f"{kind} of {target}", "that does not exist", f"{target}: {', '.join(_MAY[target])}")
+    parts = [part.partition("=") for part in rest.split(",") if part]
+    values = {name: value for name, _, value in parts}
+    if len(values) < len(parts):
+        wrong("the same twice", "each part is said once", "leave one out")
+        return None
+    try:
+        made = {"kind": kind, **_target(kind, values), **_values(kind, values)}
+    except _WrongError as error:
+        wrong(*error.args)
+        return None
+    if made["target"] != "agent" and made.get("phase") == "import":
+        wrong("phase=import", "only agents import", "agent=0, or another phase")
         return None
     return Fault(index, **made)
 
 
-def _target(values: dict[str, str]) -> tuple[Target, int]:
+class _WrongError(Exception):
+    """Found, rule and fix."""
+
+
+def _target(kind: str, values: dict[str, str]) -> dict[str, Any]:
     """Take the target out of ``values``."""
-    for name in get_args(Target):
-        if name in values:
-            which = values.pop(name)
-            return name, int(which) if which.isdigit() else 0
-    return "rank", 0
+    named: list[Target] = [name for name in get_args(Target) if name in values]
+    fix = _example(kind)
+    if len(named) > 1:
+        raise _WrongError(" and ".join(named), "a fault has one target", fix)
+    if not named and kind not in _OF_DISK:
+        raise _WrongError("no target", f"one of {', '.join(get_args(Target))} is needed", fix)
+    target: Target = named[0] if named else "rank"
+    if kind not in _MAY[target]:
+        raise _WrongError(f"{kind} of {target}", "that does not exist",
+                          f"{target}: {', '.join(_MAY[target])}")  # fmt: skip
+    which = values.pop(target, "0")
+    if target in _NUMBERED:
+        number = _whole(which, least=0)
+        if number is None:
+            raise _WrongError(f'{target}="{which}"', "must be a whole number from 0 on", fix)
+        if number and kind in _OF_DISK:
+            raise _WrongError(f"{target}={which}", "rank 0 writes checkpoints", "leave it out")
+        return {"target": target, "which": number}
+    if which:
+        raise _WrongError(f'{target}="{which}"', f"there is one {target}", f"leave out ={which}")
+    return {"target": target}
 
 
-def _phase(text: str) -> str:
-    if text not in PHASES:
-        raise ValueError(text)
-    return text
+def _values(kind: str, values: dict[str, str]) -> dict[str, Any]:
+    """Return what else is said of a fault."""
+    made: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in _VALUES:
+            known = ", ".join((*get_args(Target), *_VALUES))
+            raise _WrongError(f'"{name}"', "nothing of a fault", f"known: {known}")
+        if _ONLY.get(name, kind) != kind:
+            raise _WrongError(f"{name} of {kind}", f"only {_ONLY[name]} has it", "leave it out")
+        if name in ("phase", "attempt") and kind in _OF_DISK:
+            rule = "it happens to the first checkpoint from a step on"
+            raise _WrongError(f"{name} of {kind}", rule, "leave it out")
+        made[name] = _VALUES[name](value)
+        if made[name] is None:
+            raise _WrongError(f'{name}="{value}"', "this value cannot be", _RULES[name])
+    return made
 
 
-def _how(text: str) -> str:
-    if text not in ("truncate", "flip"):
-        raise ValueError(text)
-    return text
+def _example(kind: str) -> str:
+    """Return a fault of this kind that can be."""
+    target = next(name for name in get_args(Target) if kind in _MAY[name])
+    named = f"{target}=0" if target in _NUMBERED else target
+    return f"for example {kind}:{named},step=5"
 
+
+def _whole(text: str, least: int = 1) -> int | None:
+    fits = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if fits and int(text) >= least else None
+
+
+def _factor(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 1.0 < found <= _SLOWEST else None
+
+
+_SLOWEST: Final = 1e6
+"""Times as long as before: more is a hang (assumed)."""
 
 _VALUES: Final[dict[str, Callable[[str], object]]] = {
-    "step": int,
-    "attempt": int,
-    "factor": float,
-    "phase": _phase,
-    "how": _how,
+    "step": _whole,
+    "attempt": _whole,
+    "factor": _factor,
+    "phase": lambda text: text if text in PHASES else None,
+    "how": lambda text: text if text in ("truncate", "flip") else None,
 }
+_ONLY: Final = {"factor": "slow", "how": "torn"}
 _RULES: Final = {
-    "step": "a whole number",
-    "attempt": "a whole number",
-    "factor": "a number",
+    "step": "a whole number from 1 on",
+    "attempt": "a whole number from 1 on",
+    "factor": "a number over 1, at most a million",
     "phase": f"one of {', '.join(PHASES)}",
     "how": "truncate or flip",
 }
@@ -195,9 +248,9 @@ class Faults:
 
     def _due(self, fault: Fault, step: int) -> bool:
         mine = fault.which == self.rank if fault.target == "rank" else self.rank == 0
-        if fault.kind in ("disk-full", "torn"):
+        if fault.kind in _OF_DISK:
             mine = self.rank == 0  # who writes checkpoints
-        when = step >= fault.step or fault.phase in {"rendezvous", "load", "idle"}
+        when = step >= fault.step or fault.phase in {"rendezvous", "load"}
         if fault.phase in {"rendezvous", "load"} and fault.step > 1:
             when = step >= fault.step
         return mine and when and fault.attempt in (0, self.attempt) and not self._happened(fault)
@@ -214,7 +267,7 @@ class Faults:
         return True
 
     def _happen(self, fault: Fault) -> None:
-        if fault.kind in ("disk-full", "torn") or not self._mark(fault):
+        if fault.kind in _OF_DISK or not self._mark(fault):
             return
         if fault.target != "rank":
             self._elsewhere(fault)

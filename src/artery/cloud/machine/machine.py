@@ -17,26 +17,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
 from artery.cloud.machine import actions, events
+from artery.cloud.machine.gathering import Gathering
+from artery.cloud.machine.meeting import Meeting
 from artery.cloud.machine.members import Host, Member, Roster, States
 from artery.cloud.machine.policy import Policy
+from artery.cloud.machine.tally import Counts, Tally
 
 Phase = Literal["forming", "running", "pausing", "stopping", "ended"]
-
-
-@dataclass(slots=True)
-class Counts:
-    """What happened so far. ``lost_steps``: steps that were done and had to be done again."""
-
-    attempts: int = 0
-    restarts: int = 0
-    resizes: int = 0
-    lost_steps: int = 0
-    killed: int = 0
 
 
 class Machine:
@@ -44,29 +35,24 @@ class Machine:
 
     ``deadline`` is the time at which a ``Tick`` is due (infinite: none). ``saved`` are steps whose
     states lie in the shared store from an earlier run. ``world``: the members of the attempt, by
-    rank; ``reached``: the steps that are done.
+    rank.
     """
 
     def __init__(self, policy: Policy, saved: tuple[int, ...] = ()) -> None:
         self.policy = policy
         self.phase: Phase = "forming"
         self.deadline = inf
-        self.counts = Counts()
         self.world: tuple[str, ...] = ()
         self.reason = ""
         self._roster = Roster()
         self._states = States(saved)
         self._active: dict[str, Member] = {}
         self._done: set[str] = set()
-        self._store: str | None = None
-        self._store_stands = not policy.store
-        self._since = -inf
-        self._enough = inf
-        self.reached = 0
-        self._furthest = 0
+        self._meeting = Meeting(needed=policy.store)
+        self._tally = Tally(saved)
+        self._gathering = Gathering(policy)
         self._resumed = False
         self._stepped = False
-        self._in_vain = 0
         self._surmised = False
         self._preempted = ""
         self._saving = False
@@ -75,14 +61,23 @@ class Machine:
     @property
     def store(self) -> str | None:
         """The host where the store stands, if it stands."""
-        return self._store if self._store_stands else None
+        return self._meeting.place
+
+    @property
+    def counts(self) -> Counts:
+        """What happened so far."""
+        return self._tally.counts
+
+    @property
+    def reached(self) -> int:
+        """The steps that are done."""
+        return self._tally.reached
 
     def handle(self, event: events.Event) -> tuple[actions.Action, ...]:
         """Return what is to be done after ``event``, in order."""
         if self.phase == "ended":
             return ()
-        if self._since == -inf:
-            self._since = event.at
+        self._gathering.begun(event.at)
         return tuple(self._handled(event))
 
     def _handled(self, event: events.Event) -> Iterator[actions.Action]:
@@ -107,7 +102,7 @@ class Machine:
     def _state(self, event: events.Saved | events.Torn) -> None:
         if isinstance(event, events.Saved):
             self._states.saved(event.step, event.host)
-            self.reached = max(self.reached, event.step)
+            self._tally.came_to(event.step)
         else:
             self._states.torn(event.step, event.host)
 
@@ -125,7 +120,7 @@ class Machine:
                     yield from self._need_store()
                     yield from self._form(at)
             case events.HostLost(at, name, reason, step):
-                self.reached = max(self.reached, step)
+                self._tally.came_to(step)
                 yield from self._host_lost(at, name, reason)
             case events.HostLeaving(at, name):
                 yield from self._host_leaving(at, name)
@@ -136,8 +131,7 @@ class Machine:
             return
         yield actions.Expel(name, reason)
         self._states.host_lost(name)
-        if self._store == name:
-            self._store, self._store_stands = None, not self.policy.store
+        self._meeting.host_lost(name)
         gone = [m for m in host.members if self._active.pop(m, None) is not None]
         yield from self._need_store()
         if gone:
@@ -151,8 +145,7 @@ class Machine:
             return
         host.leaving = True
         self._roster.recount(host)
-        if self._store == name:
-            self._store, self._store_stands = None, not self.policy.store
+        if self._meeting.host_lost(name):
             yield from self._need_store()
         if not any(member in self._active for member in host.members):
             self._states.host_lost(name)
@@ -170,19 +163,16 @@ class Machine:
     # The store
 
     def _need_store(self) -> Iterator[actions.Action]:
-        if self.policy.store and self._store is None:
-            host = next((h.name for h in self._roster.hosts.values() if not h.leaving), None)
-            if host is not None:
-                self._store = host
-                yield actions.StartStore(host)
+        host = self._meeting.wanted(self._roster.hosts.values())
+        if host is not None:
+            yield actions.StartStore(host)
 
     def _store_event(self, event: events.StoreReady | events.StoreLost) -> Iterator[actions.Action]:
         if isinstance(event, events.StoreReady):
-            if self._store == event.host:
-                self._store_stands = True
+            if self._meeting.ready(event.host):
                 yield from self._form(event.at)
             return
-        self._store, self._store_stands = None, False
+        self._meeting.lost()
         yield from self._need_store()
         if self.phase == "running" and not self._resumed:  # they were meeting there
             yield from self._broken(event.at, event.reason)
@@ -209,12 +199,12 @@ class Machine:
             case events.Done(at, name, attempt, step):
                 if attempt == self.counts.attempts and name in self._active:
                     self._done.add(name)
-                    self.reached = max(self.reached, step)
+                    self._tally.came_to(step)
                     if self._done.issuperset(self._active):
                         yield from self._end("finished", "all steps are done")
 
     def _lost(self, event: events.Lost, member: Member) -> Iterator[actions.Action]:
-        self.reached = max(self.reached, event.step)
+        self._tally.came_to(event.step)
         self._roster.drop(member)
         if not event.gone:
             self.counts.killed += 1
@@ -235,11 +225,11 @@ class Machine:
         """Whether as many members in a row as attempts are allowed died before they were ready."""
         if self.phase != "forming" or self._roster.usable:
             return False
-        self._in_vain += 1
-        return self._in_vain > self.policy.fruitless * max(1, self.policy.max_ranks)
+        self._tally.in_vain += 1
+        return self._tally.in_vain > self.policy.fruitless * max(1, self.policy.max_ranks)
 
     def _left(self, event: events.Left, member: Member) -> Iterator[actions.Action]:
-        self.reached = max(self.reached, event.step)
+        self._tally.came_to(event.step)
         if event.attempt != self.counts.attempts or self._active.pop(member.name, None) is None:
             return
         member.standing = "idle"
@@ -279,29 +269,20 @@ class Machine:
         """Begin if there are enough members; say when to look again if not."""
         if self.phase != "forming":
             return
-        if not self._store_stands:
-            self.deadline = self._since + self.policy.start
-            return
-        usable, policy = self._roster.usable, self.policy
-        if usable < policy.min_ranks:
-            self._enough, self.deadline = inf, self._since + policy.start
-            return
-        wanted = min(policy.first, policy.max_ranks) if not self.counts.attempts else 0
-        if usable < wanted and at < self._since + policy.start:
-            self.deadline = self._since + policy.start
-            return
-        self._enough = min(self._enough, at)
-        more_may_come = usable < policy.max_ranks and self._roster.starting
-        if more_may_come and at < self._enough + policy.settle:
-            self.deadline = self._enough + policy.settle
-        else:
+        wait: float | None = self._gathering.end
+        if self._meeting.stands:
+            first = not self.counts.attempts
+            wait = self._gathering.until(at, self._roster, first=first)
+        if wait is None:
             yield from self._begin(at)
+        else:
+            self.deadline = wait
 
     def _begin(self, at: float) -> Iterator[actions.Action]:
-        if self.reached > self._furthest:
-            self._furthest, self._in_vain = self.reached, 0
-        if self._in_vain > self.policy.fruitless:
-            yield from self._end("failed", f"{self._in_vain} attempts in vain; {self.reason}")
+        self._tally.look_back()
+        if self._tally.in_vain > self.policy.fruitless:
+            why = f"{self._tally.in_vain} attempts in vain; {self.reason}"
+            yield from self._end("failed", why)
             return
         chosen = self._roster.ranked(min(self._roster.usable, self.policy.max_ranks))
         for rank, member in enumerate(chosen):
@@ -312,21 +293,12 @@ class Machine:
         self._active = {member.name: member for member in chosen}
         self._done = set()
         self.world = tuple(self._active)
-        self._count_attempt()
+        self._tally.attempt(failed=self._failed)
+        self._failed = False
         self.phase, self.deadline = "running", at + self.policy.begin
         self._resumed = self._stepped = False
         step, host = self._states.best(member.host.name for member in chosen)
         yield actions.Begin(self.counts.attempts, self.world, step, host)
-
-    def _count_attempt(self) -> None:
-        counts = self.counts
-        counts.attempts += 1
-        if self._failed:
-            counts.restarts += 1
-        elif counts.attempts > 1:
-            counts.resizes += 1
-        self._failed = False
-        self._in_vain += 1
 
     def _attempt(
         self, event: events.Resumed | events.Stepped | events.Stalled
@@ -337,10 +309,9 @@ class Machine:
             case events.Resumed(_, _, step):
                 if not self._resumed:
                     self._resumed = True
-                    self.counts.lost_steps += max(0, self.reached - step)
-                    self.reached = step
+                    self._tally.goes_on_from(step)
             case events.Stepped(at, _, step):
-                self.reached = max(self.reached, step)
+                self._tally.came_to(step)
                 if self.phase == "running" and not self._stepped:
                     self._stepped = True
                     self.deadline, self.reason = inf, ""
@@ -360,8 +331,8 @@ class Machine:
             self._failed = True
             if self._active:
                 yield actions.Stop(self.counts.attempts)
-            if not self._resumed and self._store is not None:  # it may be what hangs
-                self._store, self._store_stands = None, False
+            if not self._resumed and self._meeting.host is not None:  # it may be what hangs
+                self._meeting.lost()
                 yield from self._need_store()
         if self.phase == "stopping" and not self._active:
             yield from self._all_left(at)
@@ -372,7 +343,8 @@ class Machine:
             unsaved = "" if self.phase == "pausing" else f"; {self.reason}: the last save counts"
             yield from self._end("preempted", self._preempted + unsaved)
             return
-        self.phase, self._since, self._enough = "forming", at, inf
+        self.phase = "forming"
+        self._gathering.begin(at)
         for member in [m for m in self._roster.members.values() if m.retired]:
             self._roster.drop(member)
             yield actions.Kill(member.name, "it makes way")
@@ -430,10 +402,8 @@ class Machine:
 
     def _waited(self, at: float) -> Iterator[actions.Action]:
         yield from self._form(at)
-        if self.phase == "forming" and at >= self._since + self.policy.start:
-            usable, least = self._roster.usable, self.policy.min_ranks
-            short = f"{usable} of at least {least} ranks after {self.policy.start:g} s"
-            why = short if usable < least else "no store stands"
+        why = self._gathering.too_late(at, self._roster)
+        if self.phase == "forming" and why:
             yield from self._end("failed", f"{why}; {self.reason}" if self.reason else why)
 
     def _give_up_on_the_rest(self, at: float) -> Iterator[actions.Action]:

@@ -166,6 +166,8 @@ class Agent:
     # Workers
 
     def _start(self, member: str) -> None:
+        # Systems clear away shared memory, for one when a user logs out.
+        self.memory.mkdir(mode=0o700, exist_ok=True)
         ours, theirs = socket.socketpair()
         pid = self._fork(member, ours, theirs) if self._warm else self._spawn(member, theirs)
         theirs.close()

@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,14 +23,16 @@ from artery.runner.faults import read_faults
 from artery.runner.phases import PhaseLog
 from artery.runner.settings import Settings
 from artery.runner.supervisor.drills import drill
+from artery.runner.supervisor.fleet import UNBORN, Fleet
 from artery.runner.supervisor.home import described
 from artery.runner.supervisor.hosts import Host, Hosts
 from artery.runner.supervisor.journal import Journal
+from artery.runner.supervisor.orders import Orders
 from artery.runner.supervisor.result import RunResult
 from artery.runner.supervisor.signals import Told
 from artery.runner.supervisor.story import Story
 from artery.runner.supervisor.watching import Attempt
-from artery.runner.worker.link import PAUSE, PEER, SAVE
+from artery.runner.worker.link import PEER
 from artery.runner.worker.progress import Mark
 
 LOOK: Final = 0.1
@@ -39,36 +40,6 @@ LOOK: Final = 0.1
 
 LATELY: Final = 1.0
 """Seconds after which a silent host's members are not judged any more (assumed)."""
-
-UNBORN: Final = 3, 30
-"""Agents in a row that may end before they joined, by themselves and by a signal, until the run is
-given up (assumed): who ends by itself has an error that comes again, who is killed may not."""
-
-JOINING: Final = 120.0
-"""Seconds that an agent may take to join, importing torch and the data (assumed); one that takes
-longer counts as one that ended by itself."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
-    """Where a run lives.
-
-    ``agents`` of this machine with ``places`` ranks each; ``listen`` is where others may join.
-    ``warm``: workers are forked from agents that have torch imported. ``hang``: seconds without
-    progress that are too long; ``slow``: a factor over the others' computing that is too slow;
-    ``beat``: seconds of silence after which a host is lost (assumed). ``signals`` tell the run to
-    save and go. ``replace_agents``: an agent of this machine that is lost is started anew.
-    """
-
-    agents: int = 1
-    places: int = 1
-    listen: tuple[str, int] = ("127.0.0.1", 0)
-    warm: bool = True
-    hang: float = 30.0
-    slow: float = 2.0
-    beat: float = 10.0
-    signals: tuple[str, ...] = ("SIGTERM", "SIGUSR1", "SIGINT")
-    replace_agents: bool = True
 
 
 class Supervisor:
@@ -106,8 +77,7 @@ class Supervisor:
         self._log = PhaseLog(run / "phases.jsonl", warn=self._warned)
         self._story = Story(self._log, self.machine)
         self._record = Journal(run / "recovery.jsonl", self._warned)
-        self._attempt = Attempt()
-        self._end: actions.End | None = None
+        self._orders = Orders(self.hosts, forget=self._forget, note=note)
         self._unborn = [0, 0]
         self._leaving: set[str] = set()
         self._slow: dict[int, float] = {}
@@ -127,13 +97,17 @@ class Supervisor:
             self._selector.register(self._told, selectors.EVENT_READ, self._told)
             for _ in range(self._fleet.agents):
                 self.hosts.start(self._fleet.places)
-            while self._end is None:
+            while self._orders.end is None:
                 self._turn()
-        return self._result(self._end)
+        return self._result(self._orders.end)
 
     def _end_all(self) -> None:
         with self._story.finishing():
             self.hosts.end()
+
+    @property
+    def _attempt(self) -> Attempt:
+        return self._orders.attempt
 
     def _now(self) -> float:
         return time.monotonic() - self._start
@@ -158,24 +132,24 @@ class Supervisor:
 
     def _feed(self, event: events.Event) -> None:
         """Let the machine know, and do what it says."""
-        if self._end is not None:
+        if self._orders.end is not None:
             return
         with self._story.told(event):
             wanted = self.machine.handle(event)
         self._record.write(line(thing) for thing in (event, *wanted))
         for action in wanted:
-            getattr(self, f"_do_{type(action).__name__.lower()}")(action)
+            self._orders.carry_out(action, self.machine.store)
 
     def _look(self) -> None:
         """Look for who is silent, and who does not go on."""
         for host in list(self.hosts.by_name.values()):
             if host.joined and time.monotonic() - host.heard > self._fleet.beat:
                 self._host_gone(host, f"silent for {self._fleet.beat:g} s")
-            elif not host.joined and time.monotonic() - host.heard > JOINING:
-                self._note(f"host {host.name} has not joined within {JOINING:g} s")
+            elif not host.joined and time.monotonic() - host.heard > self._fleet.join:
+                self._note(f"host {host.name} has not joined within {self._fleet.join:g} s")
                 self._host_gone(host, "it has not joined")
-        for _ in range(self.hosts.end_mute(JOINING)):
-            self._note(f"an agent has not called within {JOINING:g} s")
+        for _ in range(self.hosts.end_mute(self._fleet.join)):
+            self._note(f"an agent has not called within {self._fleet.join:g} s")
             self._unborn[0] += 1
             self._another_agent()
         for code in self.hosts.lost_before_joining():
@@ -243,8 +217,10 @@ class Supervisor:
 
     def _another_agent(self) -> None:
         if any(count >= most for count, most in zip(self._unborn, UNBORN, strict=True)):
-            self._end = actions.End("failed", "agents end before they have joined (see above)")
-        elif self._end is None:
+            self._orders.end = actions.End(
+                "failed", "agents end before they have joined (see above)"
+            )
+        elif self._orders.end is None:
             self.hosts.start(self._fleet.places)
 
     def _host_joined(self, host: Host, _: dict[str, Any]) -> None:
@@ -351,69 +327,6 @@ class Supervisor:
             preempt=lambda: self._told.hear(signal.SIGTERM),
         )
         self.hosts.tell(member, "fault_done", index=said["index"])
-
-    # What is to be done
-
-    def _do_start(self, start: actions.Start) -> None:
-        self._to(start.host, "start", members=start.members)
-
-    def _do_startstore(self, start: actions.StartStore) -> None:
-        self._to(start.host, "start_store")
-
-    def _do_pause(self, pause: actions.Pause) -> None:
-        wish = SAVE if pause.save else PAUSE
-        for member in self._attempt.members:
-            self.hosts.tell(member, "pause", attempt=pause.attempt, wish=wish)
-
-    def _do_stop(self, stop: actions.Stop) -> None:
-        self._attempt.watch = None
-        for member in self._attempt.members:
-            self.hosts.tell(member, "stop", attempt=stop.attempt)
-
-    def _do_kill(self, kill: actions.Kill) -> None:
-        host = self.hosts.of(kill.member)
-        if host is not None:
-            host.channel.send("kill", member=kill.member)
-
-    def _do_expel(self, expel: actions.Expel) -> None:
-        host = self.hosts.by_name.get(expel.host)
-        if host is not None:
-            self._forget(host)
-            self.hosts.expel(expel.host)
-
-    def _do_dismiss(self, dismiss: actions.Dismiss) -> None:
-        self._to(dismiss.host, "end")
-
-    def _do_end(self, end: actions.End) -> None:
-        self._end = end
-
-    def _do_begin(self, begin: actions.Begin) -> None:
-        self._attempt = Attempt(begin.attempt, begin.members)
-        places = [member.rpartition(".")[0] for member in begin.members]
-        store = self.hosts.by_name.get(self.machine.store or "")
-        if store is None:
-            return  # its host has just gone: the loss follows
-        for rank, member in enumerate(begin.members):
-            self.hosts.tell(
-                member,
-                "begin",
-                attempt=begin.attempt,
-                rank=rank,
-                ranks=len(begin.members),
-                store=(store.address, store.store_port),
-                step=begin.step,
-                source=places.index(begin.host) if begin.host in places else 0,
-                memory=begin.host is not None,
-                leader=places.index(places[rank]) == rank,
-            )
-        where = f"the memory of {begin.host}" if begin.host else "disk" if begin.step else "nothing"
-        if begin.attempt > 1 or begin.step:
-            self._note(f"{len(begin.members)} ranks go on from step {begin.step} ({where})")
-
-    def _to(self, name: str, kind: str, **fields: object) -> None:
-        host = self.hosts.by_name.get(name)
-        if host is not None:
-            host.channel.send(kind, **fields)
 
     # The end
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from artery.errors import InputError, Problem, Problems
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.settings import Settings
+from artery.runner.supervisor.lifeline import LOCK, locked
 
 
 @contextmanager
@@ -23,12 +23,12 @@ def taken(run: Path, settings: Settings) -> Iterator[None]:
     """
     try:
         run.mkdir(parents=True, exist_ok=True)
-        lock = (run / "lock").open("w")
+        lock = (run / LOCK).open("w")
     except OSError as error:
         found, rule = error.strerror or str(error), "a run needs a folder that it may write to"
         raise _wrong(run, found, rule, "name another with --dir") from error
     with lock:
-        if not _locked(lock.fileno()):
+        if not locked(lock.fileno()):
             raise _wrong(
                 run, "another run is using it", "one run, one folder", "wait, or use --dir"
             )
@@ -91,18 +91,6 @@ def described(run: Path, settings: Settings) -> None:
     except OSError as error:
         found, rule = error.strerror or str(error), "a run needs a folder that it may write to"
         raise _wrong(run, found, rule, "make room, or name another with --dir") from error
-
-
-def _locked(handle: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _wrong(run: Path, found: str, rule: str, fix: str) -> InputError:

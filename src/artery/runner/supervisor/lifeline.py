@@ -8,10 +8,22 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 PREFIX: Final = "artery-memory-"
+LOCK: Final = "lock"
+"""The file in a folder that its owner holds locked."""
+
+_UNLOCKED: Final = 86400.0
+"""Seconds after which a folder that was never locked counts as left (assumed)."""
+
+_HELD: Final[list[int]] = []
+"""Locks of this process, open until it ends."""
+
 _PR_SET_PDEATHSIG: Final = 1
 _SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a memory file system, not a place for secrets
 
@@ -37,22 +49,53 @@ def tied() -> None:
 
 
 def new_memory() -> Path:
-    """Return a new folder in this host's memory, marked with the process that owns it.
+    """Return a new folder in this host's memory, this process's as long as it lives.
 
-    Folders of owners that are dead are removed on the way.
+    Folders of owners that were killed are removed on the way.
     """
     root = _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
-    for old in root.glob(f"{PREFIX}*"):
-        if not _alive(old.name.removeprefix(PREFIX).partition("-")[0]):
-            shutil.rmtree(old, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=root))
+    for old in abandoned(root, PREFIX):
+        shutil.rmtree(old, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=root))
+    fresh = place / f"{LOCK}.new"
+    handle = os.open(fresh, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    locked(handle)
+    _HELD.append(handle)
+    fresh.rename(place / LOCK)  # nobody finds it unlocked
+    return place
 
 
-def _alive(pid: str) -> bool:
+def abandoned(root: Path, prefix: str) -> Iterator[Path]:
+    """Yield the folders in ``root`` whose owners are gone: nobody holds the lock in them.
+
+    Not the number of a process tells: it may be one of another namespace, or taken anew.
+    """
+    for place in root.glob(f"{prefix}*"):
+        with suppress(OSError):
+            if place.is_dir() and _free(place, time.time() - place.stat().st_mtime):
+                yield place
+
+
+def _free(place: Path, age: float) -> bool:
+    """Whether nobody owns a folder that nothing was put into for ``age`` seconds."""
     try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
+        handle = os.open(place / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return age > _UNLOCKED
+    try:
+        return locked(handle)
+    finally:
+        os.close(handle)
+
+
+def locked(handle: int) -> bool:
+    """Lock an open file until it is closed; false if somebody else holds it."""
+    if sys.platform == "win32":
         return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
     return True
