@@ -102,9 +102,9 @@ def overheads(
         moving = float(work.inner_seconds[0]) / inside * played.size
         passing = 0.0 if algorithm.lines == "exchange" or groups.torus[0] else moving
         sending = float(work.outer_seconds[0]) / outside * played.size
-        one = Overheads(startup, inside, outside, line.protocol, latency, passing)
-        found.append((startup + latency + max(moving, sending), one))
-    return min(found, key=lambda one: one[0])[1]
+        added = Overheads(startup, inside, outside, line.protocol, latency, passing)
+        found.append((startup + latency + max(moving, sending), added))
+    return min(found, key=lambda each: each[0])[1]
 
 
 def _alike(played: Played) -> str:
