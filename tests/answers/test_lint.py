@@ -201,3 +201,104 @@ def test_ignore_takes_several_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no-signal" not in out
     assert "debug-left-on" not in out
     assert main(["lint", path, "--ignore", "no-signal,debug-left-no"]) == 3
+
+
+def broken(name: str, content: str) -> list[str]:
+    rule = next(one for one in rules() if one.id == name)
+    return [one.text for one in rule.broken(launch_of(Text("file", content)))]
+
+
+LAUNCH = "torchrun --nnodes=2 --nproc-per-node=8 --rdzv-id=$J --rdzv-endpoint={} t.py\n"
+OWN_NAMES = ("$(hostname)", "$(hostname -f):29500", "`hostname`:1", "$HOSTNAME", "${HOSTNAME}:9",
+             "$(uname -n)")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OWN_NAMES)
+def test_the_name_of_each_node_is_no_place_to_meet(name: str) -> None:
+    line = LAUNCH.format(name)
+    assert broken("rendezvous-loopback", f"#!/bin/bash\n{line}")
+    assert broken("rendezvous-loopback", f"#!/bin/bash\nHERE={name}\n{LAUNCH.format('$HERE')}")
+    batch = "#!/bin/bash\n#SBATCH --nodes=2\nsrun "
+    # The batch shell, on the first node, puts the name in; in quotes each node's shell does.
+    assert not broken("rendezvous-loopback", batch + line)
+    assert broken("rendezvous-loopback", f"{batch}bash -c '{line.strip()}'\n")
+
+
+def test_the_first_host_of_the_list_is_a_place_to_meet() -> None:
+    head = "HEAD=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n1)\n"
+    file = launch_of(Text("file", f"#!/bin/bash\n{head}{LAUNCH.format('$HEAD:29500')}"))
+    endpoint = next(file.programs("torchrun")).options["rdzv_endpoint"].value
+    assert endpoint == "$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n1):29500"
+    assert not broken("rendezvous-loopback", file.content)
+
+
+def test_the_options_of_a_shell_under_srun_are_not_those_of_srun() -> None:
+    script = "#!/bin/bash\n#SBATCH --cpus-per-task=12\nsrun bash -c 'torchrun t.py'\n"
+    assert broken("cpus-not-inherited", script)
+    assert not broken("cpus-not-inherited", script.replace("srun", "srun -c 12"))
+
+
+JOB = """apiVersion: batch/v1
+kind: Job
+metadata: {{name: train}}
+spec:
+  {}
+  template:
+    spec:
+      restartPolicy: {}
+      containers:
+      - name: train
+        image: train
+        command: [torchrun, --nnodes=4, --nproc-per-node=8, t.py]
+        resources: {{limits: {{nvidia.com/gpu: {}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "restart", "gpus", "rule"),
+    [
+        ("parallelism: -4", "Never", "8", "impossible-numbers"),
+        ("parallelism: four", "Never", "8", "impossible-numbers"),
+        ("backoffLimit: -1", "Never", "8", "impossible-numbers"),
+        ("activeDeadlineSeconds: 0", "Never", "8", "impossible-numbers"),
+        ("parallelism: 4", "Never", "0", "gpus-not-whole"),
+        ("parallelism: 4", "Never", "0.5", "gpus-not-whole"),
+        ("parallelism: 4", "Never", "-1", "gpus-not-whole"),
+        ("{parallelism: 4, completions: 2, completionMode: Indexed}", "Never", "8",
+         "completions-differ"),
+        ("backoffLimit: 0", "OnFailure", "8", "retries-contradict"),
+        ("backoffLimit: 3", "Always", "8", "retries-contradict"),
+        ("backoffLimitPerIndex: 1", "Never", "8", "retries-contradict"),
+        ("maxFailedIndexes: 1", "Never", "8", "retries-contradict"),
+        ("podFailurePolicy: {rules: []}", "OnFailure", "8", "retries-contradict"),
+        ("parallelism: 2", "Never", "8", "nodes-differ"),
+        ("parallelism: 4", "Never", "4", "processes-differ"),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_job_that_cannot_be(spec: str, restart: str, gpus: str, rule: str) -> None:
+    spec = spec.strip("{}").replace(", ", "\n  ") if spec.startswith("{") else spec
+    assert broken(rule, JOB.format(spec, restart, gpus))
+    good = "parallelism: 4\n  completions: 4\n  completionMode: Indexed\n  backoffLimit: 0"
+    assert not broken(rule, JOB.format(good, "Never", "8"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "launch", "rule", "found"),
+    [
+        ("--gres=gpu:h100:4", "srun torchrun --nnodes=2 --nproc-per-node=8 t.py",
+         "processes-differ", True),
+        ("--gres=gpu:8", "srun torchrun --nnodes=2 --nproc-per-node=4 t.py",
+         "processes-differ", True),
+        ("--gres=gpu:8", "srun torchrun --nnodes=2 --nproc-per-node=gpu t.py",
+         "processes-differ", False),
+        ("--gpus-per-node=8", "srun torchrun --nnodes=$SLURM_NNODES t.py", "nodes-differ", False),
+        ("--gpus-per-node=8", "srun torchrun --nnodes=1:2 t.py", "nodes-differ", False),
+        ("--gpus-per-node=8", "srun torchrun --nnodes=1:2 t.py", "elastic-killed", True),
+        ("-k", "srun torchrun --nnodes=1:2 t.py", "elastic-killed", False),
+    ],
+)  # fmt: skip
+def test_nodes_and_processes_of_a_batch_script(
+    asked: str, launch: str, rule: str, found: bool
+) -> None:
+    script = f"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH {asked}\n{launch}\n"
+    assert bool(broken(rule, script)) is found

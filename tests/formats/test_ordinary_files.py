@@ -92,7 +92,7 @@ ORDINARY = sorted(
         (".", "*.md"),
         (".", "*.toml"),
         ("accuracy", "*.py"),
-    )  # fmt: skip
+    )
     for path in (REPOSITORY / folder).glob(pattern)
 )
 

@@ -24,8 +24,12 @@ PROGRAMS: Final = frozenset(
 LETTERS: Final = {
     "N": "nodes", "n": "ntasks", "c": "cpus_per_task", "t": "time", "K": "kill_on_bad_exit",
     "G": "gpus", "p": "partition", "o": "output", "e": "error", "J": "job_name", "w": "nodelist",
+    "k": "no_kill",
 }  # fmt: skip
 """Slurm's short options (sbatch and srun manual pages)."""
+
+_SHELLS: Final = frozenset({"bash", "sh", "/bin/bash", "/bin/sh", "zsh"})
+"""What is behind such a word belongs to the shell: ``srun bash -c '...'``."""
 
 _SBATCH: Final = re.compile(r"^#SBATCH\s+(.*)$")
 _ASSIGN: Final = re.compile(r"([A-Za-z_]\w{0,60})=(.*)", re.DOTALL)
@@ -110,8 +114,22 @@ def _split(text: str) -> list[str]:
         words = text.split()
     for place, word in enumerate(words):
         if word.startswith("#"):
-            return words[:place]
-    return words
+            words = words[:place]
+            break
+    return _joined(words)
+
+
+def _joined(words: list[str]) -> list[str]:
+    """Return the words with each ``$(...)`` in one piece, as a shell takes it."""
+    found: list[str] = []
+    depth = 0
+    for word in words:
+        if depth > 0:
+            found[-1] += " " + word
+        else:
+            found.append(word)
+        depth += word.count("(") - word.count(")") if depth or "$(" in word else 0
+    return found if depth <= 0 else words
 
 
 def _pieces(words: list[str]) -> Iterator[list[str]]:
@@ -155,7 +173,8 @@ def _commands(words: list[str], line: int) -> tuple[list[Setting], list[Command]
     for number, (place, name) in enumerate(starts):
         end = starts[number + 1][0] if number + 1 < len(starts) else len(words)
         own = words[place + 1 : end]
-        options = _options(own, line)
+        shell = next((at for at, word in enumerate(own) if word in _SHELLS), len(own))
+        options = _options(own[:shell], line)
         found += _handed_on(own, options, line)
         commands.append(Command(name, options, line, " ".join(words[place:end]), under))
         under = name

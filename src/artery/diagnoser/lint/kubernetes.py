@@ -135,7 +135,7 @@ def not_indexed(file: LaunchFile) -> Iterator[Found]:
 
 
 def completions(file: LaunchFile) -> Iterator[Found]:
-    """More work items than pods that run at once: no gang."""
+    """More or fewer work items than pods that run at once: no gang."""
     for one in file.objects:
         for job in _jobs(one):
             done = job.get("completions")

@@ -37,7 +37,7 @@ Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 """Worst first. An error makes the job slow or wrong; a warning will, one day; a note is advice."""
 
-MODULES: Final = ("environment", "kubernetes", "slurm", "torchrun")
+MODULES: Final = ("environment", "kubernetes", "slurm", "torchrun", "counts")
 
 
 @dataclass(frozen=True, slots=True)

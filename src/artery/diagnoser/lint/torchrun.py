@@ -7,11 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import Command, LaunchFile
+from artery.formats.launch_file import Command, LaunchFile, Setting
 
 _LOCAL: Final = re.compile(
     r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(:\d*)?", re.IGNORECASE
 )
+
+_OWN: Final = re.compile(
+    r"(\$\(\s*(?:hostname|uname\s+-n)\b[^)]*\)|`\s*(?:hostname|uname\s+-n)\b[^`]*`"
+    r"|\$[{(]?(?:HOSTNAME|HOST|SLURMD_NODENAME|POD_IP|POD_NAME|MY_POD_IP|NODE_NAME)[})]?)(:.*)?"
+)
+"""The name of whichever node evaluates it."""
+
+_CONTINUED: Final = 20
+"""Assumed: lines that a continued command has at most."""
 
 _ELSEWHERE: Final = re.compile(r"\b(?:ssh|pdsh|dsh|clush|mpiexec|parallel|blaunch|echo)\b")
 """What starts the rest of a line on other nodes, or not at all."""
@@ -44,12 +53,28 @@ def rendezvous_loopback(file: LaunchFile) -> Iterator[Found]:
     """Every node would meet itself."""
     for one in _launches(file):
         given = one.option("rdzv_endpoint", "master_addr")
-        if _nodes(one) > 1 and given is not None and _LOCAL.fullmatch(given.value):
+        if _nodes(one) > 1 and given is not None and _is_own(file, given):
             yield Found(one.line, f"{_nodes(one)} nodes meet at {given.value}")
     address = file.variable("MASTER_ADDR")
     many = file.nodes is not None and file.nodes > 1
-    if address is not None and many and _LOCAL.fullmatch(address.value):
+    if address is not None and many and _is_own(file, address):
         yield Found(address.line, f"{file.nodes} nodes, MASTER_ADDR={address.value}")
+
+
+def _is_own(file: LaunchFile, given: Setting) -> bool:
+    """Whether an address is another one on every node.
+
+    A batch script runs on the first node, so that ``$(hostname)`` is that one's name there, unless
+    quotes keep it for the shell that a step starts.
+    """
+    if _LOCAL.fullmatch(given.value):
+        return True
+    own = _OWN.fullmatch(given.value)
+    if own is None or file.kind != "sbatch":
+        return own is not None
+    lines = file.content.split("\n")[given.line - 1 :]
+    before, found, _ = "\n".join(lines[:_CONTINUED]).partition(own[1])
+    return bool(found) and before.count("'") % 2 == 1
 
 
 def node_rank_fixed(file: LaunchFile) -> Iterator[Found]:
