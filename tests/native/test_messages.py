@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artery.errors import UsageError
-from artery.native.gates import at_times, by_dependencies
+from artery.native.gates import at_times, by_dependencies, listed
 from artery.native.messages import WHOLE, Transport, messages, twin
 from artery.native.work import Links, Played, Transfers, Work, duration
 from tests.native.compiled import use
@@ -220,6 +220,14 @@ def test_the_twin_agrees_on_1024_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, "messages")
     work, _ = halving_doubling(1024, 2**24)
     same(messages(work, MESSAGE), twin(work, MESSAGE))
+
+
+def test_a_chain_of_gates_is_the_same_listed(play: Play) -> None:
+    work, _ = halving_doubling(8, 10**7)
+    chained = play(work, Transport())
+    assert work.gates.chain == 8
+    assert not work.gates.then.size
+    same(play(work._replace(gates=listed(work.gates)), Transport()), chained)
 
 
 def test_times_are_left_out_where_nobody_asks(play: Play) -> None:

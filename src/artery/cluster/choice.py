@@ -25,7 +25,7 @@ def mix(words: Words) -> Words:
     return mixed
 
 
-def key(source: Ints, target: Ints, entropy: Ints | None, seed: int) -> Words:
+def key(source: Ints, target: Ints, entropy: NDArray[np.integer] | None, seed: int) -> Words:
     """Return what a switch hashes: the pair, the queue pair's ``entropy`` and the hash's seed."""
     words = source.astype(np.uint64) << np.uint64(32)
     words |= target.astype(np.uint64)

@@ -52,14 +52,23 @@ def chunks(pairs: int) -> Iterator[slice]:
 
 
 def packed(parts: Iterable[Rows]) -> Paths:
-    """Return rows of links, -1 where there is none, as paths; parts are taken one at a time."""
-    lengths = [np.zeros(1, dtype=np.int64)]
-    link = [np.zeros(0, dtype=np.int32)]
+    """Return rows of links, -1 where there is none, as paths; parts are taken one at a time.
+
+    The links are gathered in one growing array: a list of parts would be there twice at last.
+    """
+    lengths = [np.zeros(1, dtype=np.int16)]
+    link = np.zeros(0, dtype=np.int32)
+    many = 0
     for rows in parts:
         there = rows >= 0
-        lengths.append(np.count_nonzero(there, axis=1))
-        link.append(rows[there])
-    return Paths(np.cumsum(np.concatenate(lengths)), np.concatenate(link))
+        lengths.append(np.count_nonzero(there, axis=1).astype(np.int16))
+        new = rows[there]
+        if many + len(new) > len(link):
+            link.resize(2 * (many + len(new)), refcheck=False)
+        link[many : many + len(new)] = new
+        many += len(new)
+    link.resize(many, refcheck=False)
+    return Paths(np.cumsum(np.concatenate(lengths), dtype=np.int64), link)
 
 
 def digits_of(network: Network, target: Ints) -> Ints:

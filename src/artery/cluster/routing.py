@@ -21,22 +21,22 @@ from numpy.typing import NDArray
 from artery.cluster.choice import key
 from artery.cluster.network import Network, network
 from artery.cluster.policies import adaptive, spray
-from artery.cluster.route import Paths, chunks, digits_of, one_each, packed
+from artery.cluster.route import Paths, Rows, chunks, digits_of, one_each, packed
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
 
 __all__ = ["Network", "Paths", "Policy", "network", "paths"]
 
-Ints = NDArray[np.int64]
+Whole = NDArray[np.integer]
 Policy = Literal["hash", "static", "adaptive", "spray"]
 
 
 def paths(
     system: System,
     network: Network,
-    source: Ints,
-    target: Ints,
-    entropy: Ints | None = None,
+    source: Whole,
+    target: Whole,
+    entropy: Whole | None = None,
     *,
     policy: str = "hash",
     seed: int = 0,
@@ -50,25 +50,23 @@ def paths(
     is.
     Raises :class:`artery.errors.InputError` if chips are out of range or cannot reach each other.
     """
-    source, target = np.asarray(source, dtype=np.int64), np.asarray(target, dtype=np.int64)
+    source, target = np.asarray(source), np.asarray(target)
     _check(system, source, target, policy)
-    words = key(source, target, entropy, seed)
-    if policy == "spray":
-        return spray(network, source, target, words, ways)
-    if policy == "adaptive":
-        return adaptive(network, source, target, words, ways)
-    digits = digits_of(network, target) if policy == "static" else None
-    return packed(
-        one_each(network, source[part], target[part], words[part], _part(digits, part))
-        for part in chunks(len(source))
-    )
+    if policy in ("spray", "adaptive"):
+        ends = source.astype(np.int64), target.astype(np.int64)
+        words = key(*ends, entropy, seed)
+        return (spray if policy == "spray" else adaptive)(network, *ends, words, ways)
+
+    def rows(part: slice) -> Rows:
+        near, far = source[part].astype(np.int64), target[part].astype(np.int64)
+        words = key(near, far, None if entropy is None else entropy[part], seed)
+        digits = digits_of(network, far) if policy == "static" else None
+        return one_each(network, near, far, words, digits)
+
+    return packed(rows(part) for part in chunks(len(source)))
 
 
-def _part(digits: Ints | None, part: slice) -> Ints | None:
-    return None if digits is None else digits[part]
-
-
-def _check(system: System, source: Ints, target: Ints, policy: str) -> None:
+def _check(system: System, source: Whole, target: Whole, policy: str) -> None:
     """Raise if the policy is unknown or a chip is not there."""
     known = get_args(Policy)
     if policy not in known:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -35,9 +36,18 @@ def by_steps(source: Whole, target: Whole, step: Whole, actors: int) -> tuple[Ga
     np.cumsum(started, out=first[1 : total - actors + 1])
     first[total - actors + 1 :] = gate.size
     gate += np.int32(actors)
-    following = np.arange(actors, total, dtype=np.int32)
-    then_start = np.minimum(np.arange(total + 1, dtype=np.int32), np.int32(following.size))
-    return Gates(count, first, then_start, following, gate, delivered), order
+    none = np.zeros(0, np.int32)
+    return Gates(count, first, none, none, gate, delivered, chain=actors), order
+
+
+def listed(gates: Gates) -> Gates:
+    """Return the same gates, those that a chain signals listed one by one."""
+    if not gates.chain:
+        return gates
+    count = gates.count.size
+    following = np.arange(min(gates.chain, count), count, dtype=np.int32)
+    starts = np.minimum(np.arange(count + 1), following.size).astype(np.int32)
+    return replace(gates, then_start=starts, then=following, chain=0)
 
 
 def by_dependencies(start: Longs, after: Ints, delivered: Whole, delay: Longs) -> Gates:
@@ -77,6 +87,7 @@ def at_times(release: Longs) -> Gates:
 
 def joined(parts: list[Gates]) -> Gates:
     """Return the gates of several works as one; transfers and gates are numbered on."""
+    parts = [listed(part) for part in parts]
     transfers = np.cumsum([0, *(part.sent.size for part in parts)])
     gates = np.cumsum([0, *(part.count.size for part in parts)])
     thens = np.cumsum([0, *(part.then.size for part in parts)])
@@ -110,7 +121,9 @@ class Opener:
     def __init__(self, gates: Gates, begin: Callable[[int, int], None]) -> None:
         self.begin = begin
         self.count, self.first = gates.count.tolist(), gates.first.tolist()
-        self.then_start, self.then = gates.then_start.tolist(), gates.then.tolist()
+        self.chain = gates.chain
+        self.then_start = gates.then_start.tolist()
+        self.then: list[int] = gates.then.tolist()
         self.sent, self.delivered = gates.sent.tolist(), gates.delivered.tolist()
         self.delay = [0] * len(self.count) if gates.delay is None else gates.delay.tolist()
         self.opened = [0] * len(self.count)
@@ -139,8 +152,13 @@ class Opener:
             time = self.opened[gate] = self.opened[gate] + self.delay[gate]
             for transfer in range(self.first[gate], self.first[gate + 1]):
                 self.begin(transfer, time)
-            following = self.then[self.then_start[gate] : self.then_start[gate + 1]]
-            ready += [one for one in following if self.last(one, time)]
+            ready += [one for one in self.following(gate) if self.last(one, time)]
+
+    def following(self, gate: int) -> Sequence[int]:
+        """Return the gates that ``gate`` signals."""
+        if self.chain:
+            return range(gate + self.chain, min(gate + self.chain + 1, len(self.count)))
+        return self.then[self.then_start[gate] : self.then_start[gate + 1]]
 
     def closed(self) -> Longs:
         """Return when each gate opened, -1: never."""

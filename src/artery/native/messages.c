@@ -182,7 +182,8 @@ static int64_t serve(struct run *r, struct event *e)
             FETCH(&r->w->count[g]);
             FETCH(&r->w->opened[g]);
             FETCH(&r->w->first[g]);
-            FETCH(&r->w->then_start[g]);
+            if (r->w->then)
+                FETCH(&r->w->then_start[g]);
         }
     }
     return tail;

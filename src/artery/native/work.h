@@ -19,14 +19,15 @@
 #endif
 
 struct work {
-    int64_t links, transfers, gates, classes;
+    int64_t links, transfers, gates, classes, chain;
     const int64_t *rate, *latency, *fails; /* by link; fails NULL: none fails */
     const int64_t *size;                   /* by transfer */
     const int32_t *path, *spread, *other, *class_of; /* by transfer; the last three or NULL */
     const int64_t *start;                  /* paths + 1 */
     const int32_t *link;                   /* by hop */
     const int32_t *first;                  /* gates + 1: the transfers that wait for each gate */
-    const int32_t *then_start, *then;      /* gates + 1: the gates that each gate signals */
+    const int32_t *then_start, *then;      /* gates + 1: the gates that each gate signals; NULL:
+                                              each signals the one `chain` after it, if any */
     const int32_t *sent_gate, *delivered_gate; /* by transfer, -1: none */
     const int64_t *delay;                  /* by gate, or NULL */
     int32_t *count;                        /* by gate: signals still missing; destroyed */
@@ -193,8 +194,10 @@ static inline void gate_open(struct work *w, int32_t g, begin_function *begin, v
         const int64_t time = w->opened[g] += w->delay ? w->delay[g] : 0;
         for (int64_t t = w->first[g]; t < w->first[g + 1]; t++)
             begin(run, t, time);
-        for (int32_t i = w->then_start[g]; i < w->then_start[g + 1]; i++) {
-            const int32_t next = w->then[i];
+        int64_t i = w->then ? w->then_start[g] : g + w->chain;
+        const int64_t end = w->then ? w->then_start[g + 1] : i + (i < w->gates);
+        for (; i < end; i++) {
+            const int32_t next = w->then ? w->then[i] : (int32_t)i;
             if (gate_signal(w, next, time)) {
                 w->count[next] = -2 - stack;
                 stack = next;

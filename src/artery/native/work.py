@@ -71,8 +71,9 @@ class Gates:
     """Gate g waits for ``count[g]`` signals, opens ``delay[g]`` ps after the last of them.
 
     It then starts transfers ``first[g]`` to ``first[g + 1] - 1`` (each transfer has one gate) and
-    signals gates ``then[then_start[g]:then_start[g + 1]]``. ``sent`` and ``delivered`` give, for
-    each transfer, the gate it signals (-1: none).
+    signals gates ``then[then_start[g]:then_start[g + 1]]``, or if there is a ``chain`` (both are
+    then empty) gate g + ``chain``, where there is one. ``sent`` and ``delivered`` give, for each
+    transfer, the gate it signals (-1: none).
     """
 
     count: Ints
@@ -82,6 +83,7 @@ class Gates:
     sent: Ints
     delivered: Ints
     delay: Longs | None = None
+    chain: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class Record(Structure):
     """``struct work`` of work.h."""
 
     _fields_ = (
-        *((name, c_int64) for name in ("links", "transfers", "gates", "classes")),
+        *((name, c_int64) for name in ("links", "transfers", "gates", "classes", "chain")),
         *((name, c_void_p) for name in _ARRAYS),
         *((name, c_int64) for name in ("makespan", "events", "unfinished", "overflow")),
     )
@@ -169,7 +171,9 @@ class Marshalled:
             "size": transfers.size, "path": transfers.path, "spread": transfers.spread,
             "other": transfers.other, "class_of": transfers.classes,
             "start": transfers.start, "link": transfers.link,
-            "first": gates.first, "then_start": gates.then_start, "then": gates.then,
+            "first": gates.first,
+            "then_start": None if gates.chain else gates.then_start,
+            "then": None if gates.chain else gates.then,
             "sent_gate": gates.sent, "delivered_gate": gates.delivered, "delay": gates.delay,
             "count": gates.count.copy(), "opened": self.opened, "sent": self.sent,
             "delivered": self.delivered, "bytes": self.bytes, "queue": self.queue,
@@ -180,7 +184,12 @@ class Marshalled:
             for name, array in arrays.items()
         ]
         self.record = Record(
-            links.rate.size, n, gates.count.size, class_count(work), *map(address, self._kept)
+            links.rate.size,
+            n,
+            gates.count.size,
+            class_count(work),
+            gates.chain,
+            *map(address, self._kept),
         )
 
     @property
@@ -225,7 +234,8 @@ def check(work: Work) -> None:
     _within("link", transfers.link, 0, links.rate.size - 1)
     _rising("start", transfers.start, transfers.link.size)
     _rising("first", gates.first, n)
-    _rising("then_start", gates.then_start, gates.then.size)
+    if not gates.chain:
+        _rising("then_start", gates.then_start, gates.then.size)
     _within("then", gates.then, 0, count - 1)
     _within("count", gates.count, 0, None)
     spread = 0 if transfers.spread is None else transfers.spread - 1
@@ -241,7 +251,7 @@ def check(work: Work) -> None:
         ("sent", gates.sent, n),
         ("delivered", gates.delivered, n),
         ("first", gates.first, count + 1),
-        ("then_start", gates.then_start, count + 1),
+        ("then_start", gates.then_start, 0 if gates.chain else count + 1),
         ("delay", gates.delay, count),
     ):
         if array is not None and array.size != length:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from artery.cluster.network import Network
 from artery.core.schedule import Pipe
 from artery.simulator.placed import Ints
-from artery.simulator.routes import Ends, Routes, taken
+from artery.simulator.routes import Ends, Ranks, Routes, taken
 
 Small = NDArray[np.int32]
 
@@ -204,8 +204,8 @@ class Mixed:
     def __init__(self, inside: tuple[Ends, Routes], outside: tuple[Ends, Routes]) -> None:
         self.inner, self.outer = inside, outside
         self.passed = 0
-        self.source: list[Ints] = []
-        self.target: list[Ints] = []
+        self.source: list[Ranks] = []
+        self.target: list[Ranks] = []
         self.length: list[Ints] = []
         self.link: list[Small] = []
 

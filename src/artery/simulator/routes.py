@@ -31,8 +31,8 @@ class Ends:
     Numbers beyond the chips are switches between nodes, by their vertices.
     """
 
-    source: Ints
-    target: Ints
+    source: Ranks
+    target: Ranks
     cut: NDArray[np.int8] | None = None
 
 
@@ -43,7 +43,7 @@ class Routes:
     Path p takes the links ``link[start[p]:start[p + 1]]``.
     """
 
-    first: Ints
+    first: Ranks
     start: Ints
     link: NDArray[np.int32]
 
@@ -83,8 +83,8 @@ def routes(
         some = Ends(pairs.source[plain], pairs.target[plain], cut)
         part = None if entropy is None else entropy[plain]
         usual = routes(system, network, some, scenario, part)
-        ended = Ends(pairs.source[beyond], pairs.target[beyond])
-        return _mixed(usual, _to_switches(system, network, ended), beyond)
+        ended = pairs.source[beyond].astype(np.int64), pairs.target[beyond].astype(np.int64)
+        return _mixed(usual, _to_switches(system, network, *ended), beyond)
     policy = POLICY[scenario.routing]
     found = paths(
         system, network, pairs.source, pairs.target, entropy, policy=policy, seed=scenario.seed
@@ -95,7 +95,7 @@ def routes(
         first = np.searchsorted(found.pair[order], np.arange(len(pairs.source) + 1))
         routed = Routes(first.astype(np.int64), start, link)
     else:
-        routed = Routes(np.arange(len(pairs.source) + 1), found.start, found.link)
+        routed = Routes(np.arange(len(pairs.source) + 1, dtype=np.int32), found.start, found.link)
     return routed if pairs.cut is None else _cut(routed, pairs.cut)
 
 
@@ -113,9 +113,8 @@ def _mixed(usual: Routes, others: Paths, beyond: Flags) -> Routes:
     return Routes(_sums(ways), _sums(length), links)
 
 
-def _to_switches(system: System, network: Network, pairs: Ends) -> Paths:
+def _to_switches(system: System, network: Network, source: Ints, target: Ints) -> Paths:
     """Return the paths of pairs of which an end is a switch: a chip's leaf, or a neighbour."""
-    source, target = pairs.source, pairs.target
     chips = network.groups[0].count
     up, down = source < chips, target < chips
     chip = np.where(up, source, target)

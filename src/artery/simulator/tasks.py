@@ -20,6 +20,7 @@ from artery.core.schedule import Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.fluid import fluid
+from artery.native.gates import listed
 from artery.native.messages import messages
 from artery.native.work import PICOSECONDS, Gates
 from artery.simulator.choice import MOST_MESSAGES, Chosen, choose
@@ -176,6 +177,7 @@ def _linked(
     gates: Gates, graph: TaskGraph, laid: _Laid, rows: tuple[tuple[int, int], ...]
 ) -> Gates:
     """Return the gates with two more for every task, which open and follow those of the jobs."""
+    gates = listed(gates)
     old, tasks = len(gates.count), len(graph.rank)
     begin, done = old + 2 * np.arange(tasks), old + 2 * np.arange(tasks) + 1
     waits = np.repeat(np.arange(tasks), np.diff(graph.start))

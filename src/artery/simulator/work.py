@@ -80,10 +80,12 @@ def explicit(
         pairs, entropy, which = _by_step(wires, jobs, flats, scenario.queue_pairs)
     else:
         pairs, entropy, which = _distinct(wires, jobs, flats, scenario.queue_pairs)
+    told = [(one.step, one.source, one.target) for one in flats] if many <= MOST_TIMES else []
+    sent = [(one.size, one.gates) for one in flats]
+    del flats  # of millions of messages their ends are half a hundred megabytes
     routed = routes(system, wires.network, pairs, scenario, entropy)
-    size = np.concatenate([one.size for one in flats])
     path = which if len(routed.start) == len(pairs.source) + 1 else routed.first[which]
-    several = np.diff(routed.first)
+    several = routed.first[1:] - routed.first[:-1]
     other = None
     start, link = routed.start, routed.link
     if wires.left is not None:
@@ -93,24 +95,23 @@ def explicit(
         start = np.concatenate([start, ways.start[1:] + len(link)])
         link = np.concatenate([link, ways.link])
     moved = Transfers(
-        size,
+        sent[0][0] if len(sent) == 1 else np.concatenate([size for size, _ in sent]),
         path.astype(np.int32, copy=False),
         start,
         link,
         spread=several[which].astype(np.int32) if (several > 1).any() else None,
         other=other,
     )
-    gates = flats[0].gates if len(flats) == 1 else joined([one.gates for one in flats])
-    rows = np.cumsum([len(one.gates.count) for one in flats])
+    gates = sent[0][1] if len(sent) == 1 else joined([one for _, one in sent])
+    rows = np.cumsum([len(one.count) for _, one in sent])
     actors = [job.schedule.ranks + job.schedule.switches for job in jobs]
-    told = flats if many <= MOST_TIMES else []
     none = np.zeros(0, dtype=np.int32)
     return Explicit(
         work=Work(wires.links, moved, gates),
-        job=np.repeat(np.arange(len(told), dtype=np.int32), [len(one.size) for one in told]),
-        step=np.concatenate([none, *(one.step for one in told)]),
-        rank=np.concatenate([none, *(one.source for one in told)]),
-        peer=np.concatenate([none, *(one.target for one in told)]),
+        job=np.repeat(np.arange(len(told), dtype=np.int32), [len(one) for one, _, _ in told]),
+        step=np.concatenate([none, *(one for one, _, _ in told)]),
+        rank=np.concatenate([none, *(one for _, one, _ in told)]),
+        peer=np.concatenate([none, *(one for _, _, one in told)]),
         pairs=pairs,
         routed=routed,
         last=tuple(int(end) - many for end, many in zip(rows, actors, strict=True)),
@@ -169,7 +170,7 @@ def _by_step(
             name = (number, turn, blake2b(source.tobytes() + target.tobytes()).digest())
             if name not in known:
                 known[name] = count
-                parts.append(ends(wires.network, job, source, target))
+                parts.append(_narrow(ends(wires.network, job, source, target)))
                 turns.append(turn)
                 count += last - first
             which.append(np.arange(known[name], known[name] + last - first, dtype=np.int32))
@@ -180,6 +181,11 @@ def _by_step(
     target_ = np.concatenate([pairs.target for pairs in parts])
     entropy = np.repeat(turns, [len(pairs.source) for pairs in parts]) if queue_pairs > 1 else None
     return Ends(source_, target_, cut), entropy, np.concatenate(which)
+
+
+def _narrow(pairs: Ends) -> Ends:
+    """Return the pairs in 32 bits: there are millions."""
+    return Ends(pairs.source.astype(np.int32), pairs.target.astype(np.int32), pairs.cut)
 
 
 def _cuts(pairs: Ends) -> NDArray[np.int8]:
