@@ -44,7 +44,7 @@ def test_half_of_the_cards_re_prices_the_curve_onto_the_measured_one() -> None:
     assert best.cause.key == "half_the_cards"
     assert best.explanation.fits
     assert best.explanation.predicted == pytest.approx(196e9, rel=0.1)
-    assert "cards used share = 0.5" in best.evidence[0]
+    assert "cards used share = 50.0 %" in best.evidence[0]
     assert best.confidence > 0.8
     sockets = next(one for one in found.diagnosis.findings if one.cause.key == "sockets")
     assert sockets.explanation.fits is False

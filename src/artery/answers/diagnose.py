@@ -26,7 +26,7 @@ from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
 from artery.diagnoser.weigh import Explanation
 from artery.errors import InputError, Problem, Problems, ThresholdError
 from artery.formats.reading import Progress, Reading
-from artery.formats.recognise import read
+from artery.formats.recognise import read_mixed
 
 _IMPOSSIBLE: Final = 4.0
 """Assumed: no system gives so many times what it should; bits for bytes are eight times."""
@@ -212,7 +212,7 @@ def _readings(paths: Sequence[str], progress: Progress | None) -> list[tuple[str
     with Problems() as problems:
         for path in paths:
             try:
-                found.append((path, read(path, progress=progress)))
+                found += [(path, one) for one in read_mixed(path, progress)]
             except InputError as error:
                 problems.absorb(error.at(file=path))
     return found
@@ -229,7 +229,8 @@ def _held(
         found.append(_Held(stand, judged))
     for share in () if case.refusals else case.shares:
         probe = Curve(share.collective, share.ranks, share.nodes,
-                      (Point(share.size or PLATEAU, 1.0),), share.source)  # fmt: skip
+                      (Point(share.size or PLATEAU, 1.0),), share.source,
+                      sized=share.size is not None)  # fmt: skip
         stand = stand_for(case, probe, on, overrides, node)
         if stand.setting is not None:
             found.append(_Held(stand, _at_share(probe, stand.setting, share.part)))
@@ -291,7 +292,7 @@ def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]
     if curve is not None:
         if curve.nodes == 2 and curve.collective in (None, "all_reduce"):
             notes.append("two_nodes")
-        if curve.points[0].size == PLATEAU and len(curve.points) == 1:
+        if not curve.sized:
             notes.append("size_unknown")
         if curve.collective is None:
             notes.append("collective_unknown")

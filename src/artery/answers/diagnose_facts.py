@@ -108,7 +108,8 @@ def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
             nodes = _count(row.get("nodes", facts.get("nodes")))
             ranks = _count(ranks_of(row, facts))
             name = row.get("collective", facts.get("collective"))
-            yield Curve(_known(name), ranks, nodes, (Point(PLATEAU, float(rate)),), source)
+            point = Point(PLATEAU, float(rate))
+            yield Curve(_known(name), ranks, nodes, (point,), source, sized=False)
 
 
 def _known(name: object) -> str | None:

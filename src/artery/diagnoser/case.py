@@ -28,7 +28,8 @@ class Curve:
     """Bus bandwidth of one collective by size, sizes rising.
 
     ``ranks`` and ``nodes`` are ``None`` where nobody said; ``source`` is the file it is from,
-    ``hosts`` the nodes that took part, as far as they are named.
+    ``hosts`` the nodes that took part, as far as they are named; ``sized`` is false where nobody
+    said of which size the bandwidth is.
     """
 
     collective: str | None
@@ -37,6 +38,7 @@ class Curve:
     points: tuple[Point, ...]
     source: str
     hosts: tuple[str, ...] = ()
+    sized: bool = True
 
     @property
     def last(self) -> Point:

@@ -12,6 +12,7 @@
     tolerance = 0.3                           # spread of log(measured / priced), if above usual
     asks = "nic_rate"                         # the fact to ask for where this comes first
     ceiling = true                            # said of a healthy run too: no fault, but a limit
+    stops = true                              # the run did not end: no number makes it healthy
     verdict = "faulty"                        # if evidence alone proves it; else degraded
     next = "command to run next"
     reference = "where this was seen"
@@ -19,6 +20,7 @@
     fact = "..."                              # with is, above or below; or says = "regex",
     odds = 10                                 # or shape = "falling"; factor on the odds
     person = true                             # says: only in words that somebody wrote
+    fault = true                              # a fault in itself, whatever the numbers say
 
 ``worlds`` are tables of :data:`artery.diagnoser.rules.World`; several are variants of one cause,
 of which the best counts. A cause without worlds explains by evidence alone.
@@ -61,7 +63,8 @@ class Evidence:
 
     Exactly one of ``fact``, ``says`` and ``shape`` is given. Below one it speaks against.
     A fact without a condition is met where it is known. ``person``: only words that somebody
-    wrote about the case count, no lines of tools.
+    wrote about the case count, no lines of tools. ``fault``: what it tells of is to be repaired
+    even where the numbers are as they should be.
     """
 
     odds: float
@@ -72,6 +75,7 @@ class Evidence:
     says: str | None = None
     shape: str | None = None
     person: bool = False
+    fault: bool = False
 
     def met(self, case: Case, shape: str | None) -> str | None:
         """Return what meets the condition, as a line of evidence; ``None`` if nothing does."""
@@ -117,6 +121,7 @@ class Cause:
     verdict: Literal["faulty", "degraded", "healthy"] = "degraded"
     asks: str = ""
     ceiling: bool = False
+    stops: bool = False
 
 
 @cache
@@ -158,8 +163,18 @@ _SHOWN: Final[Mapping[str, Callable[[float], str]]] = {
     "size": units.show_bytes,
     "memory_per_gpu": units.show_bytes,
     "parameters": units.show_count,
-}
-"""Facts that have a unit; the others are counts, shares and words."""
+    "network_plateau": units.show_rate,
+    "memory_needed": units.show_bytes,
+    **dict.fromkeys(
+        (
+            "cards_used_share", "efficiency_across", "efficiency_in_node", "leaf_uplinks_left",
+            "mfu_dense", "mfu_said", "mfu_sparse", "network_measured_share", "of_expected",
+            "pcie_share", "shm_pairs_share", "states_over_memory",
+        ),
+        units.show_percent,
+    ),
+}  # fmt: skip
+"""Facts that have a unit, and shares; the others are counts and words."""
 
 
 def shown(value: Fact, name: str = "") -> str:

@@ -10,7 +10,7 @@ from artery.diagnoser.case import Case, Curve, Refusal, number
 from artery.diagnoser.played import Player, after_play
 from artery.diagnoser.rules import Cause, causes
 from artery.diagnoser.shape import Reading, shape_of
-from artery.diagnoser.weigh import Explanation, Reprice, Weighed, weigh
+from artery.diagnoser.weigh import Explanation, Reprice, Weighed, faults, weigh
 
 Verdict = Literal["healthy", "degraded", "faulty", "refused", "unknown"]
 
@@ -75,7 +75,7 @@ TOPOLOGY: Final = Missing(
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The verdict and what it rests on; ``findings`` likeliest first."""
+    """The verdict and what it rests on; ``findings`` likeliest first, then faults beside them."""
 
     verdict: Verdict
     judged: Judged | None
@@ -98,14 +98,17 @@ def judge(
     expected; ``reprice`` prices that curve in a changed world, ``play`` plays a cause on the
     network.
     """
+    broken = faults(case, causes())
     if case.refusals:
-        return Diagnosis("refused", None, None, (), (), case.refusals)
+        return Diagnosis("refused", None, None, broken, (), case.refusals)
     if judged is not None and judged.ratio > TOO_GOOD:
-        return Diagnosis("unknown", judged, judged.curve, (), (SYSTEM,), ())
+        return Diagnosis("unknown", judged, judged.curve, broken, (SYSTEM,), ())
     if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
         ceilings = [one for one in causes() if one.ceiling and _applies(one, case, judged.curve)]
         found = weigh(case, judged.curve, judged.shape.shape, None, ceilings)
-        return Diagnosis("healthy", judged, judged.curve, found, (), ())
+        stopped = any(one.cause.stops for one in broken)
+        verdict: Verdict = "faulty" if stopped else "healthy"
+        return Diagnosis(verdict, judged, judged.curve, (*broken, *found), (), ())
     curve = judged.curve if judged is not None else _slowest(case)
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
@@ -114,7 +117,10 @@ def judge(
         weighed = after_play(weighed, play)
     verdict = _verdict(judged, shape, weighed, number(case.facts, "of_expected"))
     asked = _asked(case, judged, weighed, tuple(missing))
-    return Diagnosis(verdict, judged, curve, _shown(weighed), asked, ())
+    shown = _shown(weighed)
+    seen = {one.cause.key for one in shown}
+    rest = tuple(one for one in broken if one.cause.key not in seen)
+    return Diagnosis(verdict, judged, curve, (*shown, *rest), asked, ())
 
 
 def _asked(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, log, prod, sqrt
 from typing import Final
 
 from artery.diagnoser.case import Case, Curve
@@ -69,7 +69,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A cause with what speaks for it and against it, and its share of all odds."""
+    """A cause with what speaks for it and against it, and its share of all odds.
+
+    ``beside``: it explains nothing of the numbers, and is a fault in itself; ``confidence`` is then
+    that it is there at all.
+    """
 
     cause: Cause
     evidence: tuple[str, ...]
@@ -77,6 +81,21 @@ class Weighed:
     explanation: Explanation
     odds: float
     confidence: float = 0.0
+    beside: bool = False
+
+
+def faults(case: Case, candidates: Sequence[Cause]) -> tuple[Weighed, ...]:
+    """Return the candidates of which evidence tells that is a fault whatever the numbers say."""
+    found = []
+    for cause in candidates:
+        told = [(rule, rule.met(case, None)) for rule in cause.evidence]
+        texts = tuple(dict.fromkeys(text for rule, text in told if text and rule.fault))
+        if texts:
+            odds = cause.prior * prod(rule.odds for rule, text in told if text)
+            nothing = Explanation(None, None, None, None)
+            share = odds / (odds + ELSE)
+            found.append(Weighed(cause, texts, (), nothing, odds, share, beside=True))
+    return tuple(sorted(found, key=lambda one: -one.odds))
 
 
 def weigh(

@@ -7,6 +7,7 @@ reads the file.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -95,6 +96,27 @@ def recognise(text: Text) -> tuple[Format, ...]:
     return tuple(format_ for _, format_ in sorted(sure, key=lambda claim: -claim[0]))
 
 
+MIXED: Final = frozenset({"dmesg-xid", "nccl-debug", "nccl-tests", "torch-watchdog", "torchrun"})
+"""Formats whose lines stand among those of others: one console, one log, one ticket."""
+
+
+def read_mixed(path: str, progress: Progress | None = None) -> tuple[Reading, ...]:
+    """Return the reading of the file, and of the other logs that are mixed into the same file.
+
+    Raises ``InputError`` as :func:`read` does; a log that is mixed in and says nothing usable is
+    left out.
+    """
+    with told(path), kept(path):
+        first, text = _read(path, None, progress)
+        found = [first]
+        if text is not None and (first.format in MIXED or first.kind == "log"):
+            for format_ in recognise(text):
+                if format_.name in MIXED - {first.format}:
+                    with suppress(InputError):
+                        found.append(format_.read(text))
+        return tuple(map(_remarked, found))
+
+
 def read(path: str, format_name: str | None = None, progress: Progress | None = None) -> Reading:
     """Return the reading of the file at ``path`` (``-``: standard input).
 
@@ -102,10 +124,13 @@ def read(path: str, format_name: str | None = None, progress: Progress | None = 
     ``InputError`` if the file cannot be read, if no format knows it, or if it says nothing usable.
     """
     with told(path), kept(path):
-        return _remarked(_read(path, format_name, progress))
+        return _remarked(_read(path, format_name, progress)[0])
 
 
-def _read(path: str, format_name: str | None, progress: Progress | None) -> Reading:
+def _read(
+    path: str, format_name: str | None, progress: Progress | None
+) -> tuple[Reading, Text | None]:
+    """Return the reading and, unless the file was streamed, its text."""
     named = {format_.name: format_ for format_ in formats()}
     if format_name is not None and format_name not in named:
         raise UnknownNameError("format", format_name, named)
@@ -113,10 +138,10 @@ def _read(path: str, format_name: str | None, progress: Progress | None) -> Read
         if format_.stream is None or format_name not in (None, format_.name):
             continue
         if format_name is not None or format_.recognise(beginning(path)) >= SURE_ENOUGH:
-            return format_.stream(path, progress)
+            return format_.stream(path, progress), None
     text = read_text(path)
     if format_name is not None:
-        return named[format_name].read(text)
+        return named[format_name].read(text), text
     claims = recognise(text)
     if not claims:
         known = ", ".join(sorted(format_.name for format_ in formats()))
@@ -130,7 +155,7 @@ def _read(path: str, format_name: str | None, progress: Progress | None) -> Read
                 fix="name the format if you know it, or send the whole output of the tool",
             )
         )
-    return claims[0].read(text)
+    return claims[0].read(text), text
 
 
 def _remarked(reading: Reading) -> Reading:

@@ -29,6 +29,7 @@ from artery.report.words import Language, Words
 
 _STYLES: Final = {"healthy": "green", "degraded": "yellow", "faulty": "red", "refused": "red"}
 _MOST_ROWS: Final = 12
+_SURE: Final = 0.99
 
 
 def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
@@ -103,6 +104,7 @@ def _finding(one: Weighed, judged: Judged | None) -> Mapping[str, object]:
         "evidence": one.evidence,
         "against": one.against,
         "confidence": one.confidence,
+        "fault_in_itself": one.beside,
         "explains": {
             "fits": explained.fits,
             "expected_bytes_per_s": judged.expected[-1] if judged is not None else None,
@@ -132,11 +134,12 @@ def diagnose_drawing(
         parts += [indented(_curve(found.judged, word)), *_shape(found.judged, word)]
     parts += [Text(f"{why.text}. {why.fix}", style="red") for why in found.refusals]
     if found.verdict == "healthy":
-        parts.append(Text(word["healthy_next"]))
-    if found.findings:
-        parts += [Text(""), Text(word["causes"], style="bold")]
-        for number, one in enumerate(found.findings, 1):
-            parts.append(_cause(number, one, answer, language))
+        parts.append(Text(word["healthy_but" if _faults(answer) else "healthy_next"]))
+    for head, wanted in (("faults", True), ("causes", False)):
+        shown = [one for one in found.findings if one.beside is wanted]
+        if shown:
+            parts += [Text(""), Text(word[head], style="bold")]
+        parts += [_cause(number, one, answer, language) for number, one in enumerate(shown, 1)]
     if answer.proof is not None:
         parts += [Text(""), *proof_drawing(answer.proof, word)]
     if answer.job is not None:
@@ -154,6 +157,8 @@ def diagnose_drawing(
 def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
     found = answer.diagnosis
     text = Text(word[found.verdict], style=f"bold {_STYLES.get(found.verdict, '')}".strip())
+    if faults := _faults(answer):
+        text.append(f", {word['beside'].format(count=faults)}", style="bold red")
     if found.judged is None:
         return text
     judged = found.judged
@@ -170,6 +175,11 @@ def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
         nodes=curve.nodes or _told(answer, "nodes"),
     )  # fmt: skip
     return Group(text, Text(line))
+
+
+def _faults(answer: DiagnoseAnswer) -> int:
+    """Return how many findings are faults that do not show in the numbers."""
+    return sum(one.beside for one in answer.diagnosis.findings)
 
 
 def _told(answer: DiagnoseAnswer, name: str) -> str:
@@ -206,15 +216,20 @@ def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
 def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language) -> RenderableType:
     word = diagnose_words(language)
     head = f"{number}. {_says(one, answer, language)}"
-    share = word["confidence"].format(share=units.show_percent(one.confidence))
     if one.explanation.fits is False:
         return Text(head, style="dim")
-    lines: list[RenderableType] = [Text(f"{head}  ({share})")]
+    share = "" if one.beside else f"  ({word['confidence'].format(share=_share(one))})"
+    lines: list[RenderableType] = [Text(f"{head}{share}")]
     lines += [indented(Text(text), 3) for text in one.evidence]
     lines += [indented(Text(f"{word['against']} {text}", style="dim"), 3) for text in one.against]
     lines.append(indented(commands(word["next"], [one.cause.next]), 3))
     lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
     return Group(*lines)
+
+
+def _share(one: Weighed) -> str:
+    """Return a confidence; never all of it."""
+    return units.show_percent(one.confidence) if one.confidence < _SURE else f"> {_SURE:.0%}"
 
 
 def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:

@@ -21,6 +21,7 @@ _EN = {
     "size": "size",
     "busbw": "GB/s",
     "causes": "causes",
+    "faults": "faults in themselves, which explain nothing of the numbers",
     "fits": 'expected {expected}, measured {measured}, with "{cause}" {predicted}',
     "unfit": 'with "{cause}" {predicted}: does not explain it',
     "unplayed": 'with "{cause}" {predicted} by its price, but {played} when played link by link: '
@@ -61,6 +62,9 @@ _EN = {
     "share_said": "Nobody says a bandwidth: it is the share that was said of what this system "
     "should give.",
     "healthy_next": "Nothing to repair: what was measured is what this system gives.",
+    "healthy_but": "What was measured is what this system gives. What follows explains nothing of "
+    "it, and is to be repaired all the same.",
+    "beside": "faults beside the numbers: {count}",
     "world_network": "{share} of the network's rate is left",
     "world_above_leaf": "{share} of the links above the leaves are left",
     "world_node": "{share} of the links in the node are left",
@@ -98,6 +102,7 @@ _ZH = {
     "size": "大小",
     "busbw": "GB/s",
     "causes": "原因",
+    "faults": "本身即是故障，但不能解释数值",
     "fits": "预期 {expected}，实测 {measured}，若“{cause}”则为 {predicted}",
     "unfit": "若“{cause}”则为 {predicted}：不能解释",
     "unplayed": "若“{cause}”：计价为 {predicted}，但逐链路模拟为 {played}：可能性降低",
@@ -134,6 +139,8 @@ _ZH = {
     "same_peak": "几种芯片之一：它们的稠密峰值相同，是哪一种并无影响。",
     "share_said": "未给出带宽：按所说的比例乘以本系统应有的带宽。",
     "healthy_next": "无需修复：实测即为该系统应有的水平。",
+    "healthy_but": "实测即为该系统应有的水平。以下各项与数值无关，但本身就是故障，仍须修复。",
+    "beside": "另有 {count} 项故障",
     "world_network": "网络速率剩 {share}",
     "world_above_leaf": "叶以上链路剩 {share}",
     "world_node": "节点内链路剩 {share}",
