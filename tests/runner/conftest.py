@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.cloud.machine.record import played_again
-from artery.runner import phases
+from artery.formats.artery_phases import read_rows, spans_of
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet
@@ -36,7 +37,7 @@ class Ran:
     """A run, what its logs say, and which faults happened."""
 
     result: RunResult
-    account: phases.Account
+    account: Account
     rows: list[dict[str, Any]]
     notes: list[str]
     faults: int
@@ -73,9 +74,9 @@ def run(folder: Path, ranks: int = 2, *faults: str, **more: Any) -> Ran:
     notes: list[str] = []
     supervisor = Supervisor(settings, asked_fleet, asked_policy, folder, note=notes.append)
     result = supervisor.run()
-    rows = phases.read(folder / "phases.jsonl")
+    rows = read_rows(folder / "phases.jsonl")
     happened = len(list((folder / "faults").glob("*"))) if (folder / "faults").is_dir() else 0
-    ran = Ran(result, phases.account(rows), rows, notes, happened, folder)
+    ran = Ran(result, account(spans_of(rows)), rows, notes, happened, folder)
     ran.assert_the_machine_repeats_itself()
     return ran
 

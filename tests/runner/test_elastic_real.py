@@ -46,7 +46,7 @@ def test_a_run_grows_from_two_hosts_to_three_and_back(tmp_path: Path) -> None:
     done = [step for step in steps if step is not None]
     assert all(after - before in (0, 1) for before, after in pairwise(done))
     assert done[-1] == 1500
-    assert ran.account.unexplained_share <= 0.01
+    assert ran.account.share("unexplained") <= 0.01
 
 
 def test_a_slow_rank_is_named_and_makes_way_if_asked_to(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_run_survives_on_one_host(
     assert ran.result.digest == undisturbed()
     allowed = TINY.save_every * (2 if two_intervals(faults) else 1)
     assert all(each.lost_steps <= allowed for each in ran.result.recoveries)
-    assert ran.account.unexplained_share <= 0.01
+    assert ran.account.share("unexplained") <= 0.01
 
 
 @pytest.mark.parametrize("faults", HOSTS, ids=" ".join)
@@ -93,7 +93,7 @@ def test_a_run_survives_the_loss_of_a_host(
     assert ran.result.outcome == "finished", ran.result.reason
     assert ran.result.digest == undisturbed()
     assert all(each.lost_steps <= TINY.save_every for each in ran.result.recoveries)
-    assert ran.account.unexplained_share <= 0.01
+    assert ran.account.share("unexplained") <= 0.01
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from artery.answers.goodput_log import measured_run
+from artery.runner.faults import damage
 from tests.runner.conftest import processes
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
@@ -85,6 +87,30 @@ def test_ctrl_c_saves_and_ends_with_130(tmp_path: Path) -> None:
     assert code == 130, err
     done = json.loads(out)["steps"]
     assert (tmp_path / "checkpoints" / f"step-{done:08d}" / "manifest.json").is_file()
+
+
+def test_the_answer_of_the_run_and_of_its_log_are_one(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code, out, err = ended(started("--steps", "60", "--fault", "kill:rank=1,step=33",
+                                   "--blocking-save", "--log", str(log), "--json"))  # fmt: skip
+    assert code == 0, err
+    told, found = json.loads(out), measured_run([str(log)]).account
+    assert told["phases_s"] == pytest.approx(dict(found.seconds))
+    assert told["lost_work_s"] == pytest.approx(found.seconds["redone"])
+    assert told["lost_work_s"] > 0.0
+    assert told["lost_steps"] == found.redone_steps
+    assert told["unexplained_share"] == pytest.approx(found.share("unexplained"))
+
+
+def test_torn_checkpoints_of_an_earlier_run_count_as_lost_steps(tmp_path: Path) -> None:
+    whole(tmp_path, 60)
+    for step in (40, 60):
+        damage(tmp_path / "checkpoints" / f"step-{step:08d}" / "state.bin", "flip")
+    code, out, err = ended(started("--steps", "80", "--dir", str(tmp_path), "--json"))
+    assert code == 0, err
+    told = json.loads(out)
+    assert (told["steps"], told["lost_steps"], told["restarts"]) == (80, 40, 0)
+    assert told["final_digest"] == whole(tmp_path / "b", 80)
 
 
 def test_a_run_whose_files_cannot_grow_goes_on_without_its_logs(tmp_path: Path) -> None:

@@ -23,8 +23,9 @@ from artery.answers.lab_bench import lab_bench
 from artery.answers.train_request import request
 from artery.cli import main
 from artery.errors import InputError
+from artery.formats.artery_phases import read_rows
 from artery.report.files import write_or_print, write_whole
-from artery.runner.phases import PhaseLog, read
+from artery.runner.phases import PhaseLog
 from artery.runner.supervisor import control, lifeline
 from artery.runner.supervisor.home import check
 from artery.runner.supervisor.hosts import Hosts
@@ -49,7 +50,7 @@ def test_a_full_disk_ends_the_log_of_phases_and_not_the_run(
         pass
     log.close()
     assert said == ["the log of phases is not written any more by rank 1: No space left on device"]
-    assert [row["step"] for row in read(tmp_path / "phases.jsonl")] == [1]
+    assert [row["step"] for row in read_rows(tmp_path / "phases.jsonl")] == [1]
 
 
 def test_a_log_that_cannot_be_opened_or_cuts_a_line_is_given_up(

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from artery.answers.train_compare import TrainComparison, compare_training
 from artery.answers.train_request import Request, request
+from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
-from artery.runner import phases
+from artery.formats.artery_phases import Row, read_rows, spans_of
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
 from artery.runner.measured import Run
@@ -60,12 +61,14 @@ class Steps:
 class TrainAnswer:
     """A run: what was asked, how it ended, where its time went, what was predicted of its step.
 
+    ``account`` is that of ``artery goodput --log``; ``None`` if no log could be written.
+
     ``folder`` is where its checkpoints and logs are, ``None`` if they were temporary.
     """
 
     asked: Request
     result: RunResult
-    account: phases.Account
+    account: Account | None
     steps: Steps
     comparison: TrainComparison | None
     folder: Path | None
@@ -130,18 +133,23 @@ def train(
         raise _unsaved(result.reason, result.steps, saved, kept)
     compared = _compared(asked, note) if asked.predict and result.outcome == "finished" else None
     steps = _steps(mine, settings)
-    return TrainAnswer(asked, result, phases.account(mine), steps, compared, kept)
+    return TrainAnswer(asked, result, _account(mine), steps, compared, kept)
 
 
-def _rows(log: Path, copy: str | None, began: float, note: Note) -> list[dict[str, Any]]:
+def _account(rows: Sequence[Row]) -> Account | None:
+    spans = spans_of(rows)
+    return account(spans) if any(span.end > span.start for span in spans) else None
+
+
+def _rows(log: Path, copy: str | None, began: float, note: Note) -> list[Row]:
     """Return the phases since ``began``, none without a log; copy it to where that was asked."""
     try:
-        rows = phases.read(log)
+        rows = read_rows(log)
         if copy is not None:
             shutil.copyfile(log, copy)
     except OSError as error:
         note(f"the log of phases could not be read or copied: {error.strerror or error}")
-        rows = phases.read(log) if log.is_file() else []
+        rows = read_rows(log) if log.is_file() else []
     return [row for row in rows if row["ts"] >= began]
 
 
@@ -218,7 +226,7 @@ def _policy(asked: Request) -> Policy:
     )
 
 
-def _steps(rows: Sequence[dict[str, Any]], settings: Settings) -> Steps:
+def _steps(rows: Sequence[Row], settings: Settings) -> Steps:
     mine = [row for row in rows if row["phase"] == "step" and row["rank"] == 0]
     if not mine:
         return Steps(None, None, None)

@@ -236,15 +236,24 @@ def _restarts(spans: Sequence[Span]) -> int:
 
 _SINGLE: Final = frozenset(TELLING) - {"step", "redone", "running", "data", "evaluate"}
 
+_ONCE: Final = frozenset(
+    {"start", "reschedule", "rendezvous", "communicators", "load", "first_step"}
+)
+"""What an attempt does once, in however many spans."""
+
 
 def _events(spans: Sequence[Span]) -> dict[Activity, tuple[float, ...]]:
-    """Every span that is not of steps, by activity: how long each was, over lanes the longest."""
-    found: dict[Activity, dict[int | float, float]] = defaultdict(dict)
+    """Every event that is not of steps, by activity: how long each was, over lanes the longest."""
+    found: dict[Activity, dict[tuple[str, float], dict[str | None, float]]] = {}
     for span in sorted(spans, key=lambda one: one.start):
         if span.activity in _SINGLE:
-            key = span.start if span.attempt is None or span.lane is None else span.attempt
-            if span.activity in {"save", "stall"}:
-                key = span.start
-            known = found[span.activity]
-            known[key] = max(known.get(key, 0.0), span.end - span.start)
-    return {activity: tuple(each.values()) for activity, each in found.items()}
+            once = span.activity in _ONCE or span.lane is not None
+            key = ("start", span.start)
+            if span.attempt is not None and once and span.activity not in {"save", "stall"}:
+                key = ("attempt", float(span.attempt))
+            lanes = found.setdefault(span.activity, {}).setdefault(key, defaultdict(float))
+            lanes[span.lane] += span.end - span.start
+    return {
+        activity: tuple(max(lanes.values()) for lanes in each.values())
+        for activity, each in found.items()
+    }

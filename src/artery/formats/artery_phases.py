@@ -1,7 +1,9 @@
 """The phases of a run of ours: one JSON object a line, written by every rank and its supervisor.
 
+The only reader of them: for ``artery goodput --log`` and for what ``artery train`` itself says.
+
 The run does what its lowest rank does, which saves and evaluates while others wait inside their
-steps; between its phases, what the supervisor sees.
+steps; between its phases, what the supervisor sees. Each moment counts once.
 
 ``ts`` is when a phase began (seconds since 1970), ``seconds`` how long it took, ``rank`` -1 the
 supervisor, ``step`` the steps done at its end. A first step holds warming up; what it took beyond
@@ -11,8 +13,12 @@ the usual step of its rank is not counted as training.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from math import inf
+from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
@@ -55,23 +61,31 @@ def _recognise(text: Text) -> float:
     return 0.99 if f'"{SCHEMA}"' in text.head else 0.0
 
 
+def read_rows(path: str | Path) -> list[Row]:
+    """Return the phases in the log at ``path``; lines that are none are left out.
+
+    Raises ``OSError`` if it cannot be read.
+    """
+    return _rows(Path(path).read_text("utf-8", errors="replace").splitlines())[0]
+
+
 def _read(text: Text) -> Reading:
-    rows, bad = _rows(text)
+    rows, bad = _rows(text.lines)
     if not rows:
         rule = 'each line is an object with "schema", "ts", "seconds", "rank" and "phase"'
         fix = "give the file that artery train --log wrote"
         raise InputError(Problem(file=text.path, found="no phase", rule=rule, fix=fix))
-    spans = tuple(_spans(rows))
+    spans = tuple(spans_of(rows))
     fields = _fields(rows)
     ignored = tuple(Ignored(line, 1, "no phase (a line that was cut off?)") for line in bad)
     return Reading("artery-phases", "log", tuple(_summary(fields)), fields, (), ignored,
                    spans=spans)  # fmt: skip
 
 
-def _rows(text: Text) -> tuple[list[Row], list[int]]:
+def _rows(lines: Iterable[str]) -> tuple[list[Row], list[int]]:
     rows: list[Row] = []
     bad: list[int] = []
-    for number, line in enumerate(text.lines, 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -100,28 +114,72 @@ def _number(value: object) -> bool:
     return number and abs(value) < LARGEST  # type: ignore[arg-type]
 
 
-def _spans(rows: list[Row]) -> Iterator[Span]:
-    usual: dict[int, list[float]] = defaultdict(list)
-    lowest = min((row["rank"] for row in rows if row["rank"] >= 0), default=-1)
-    rows = [row for row in rows if row["rank"] < 0 or row["rank"] == lowest]
+def spans_of(rows: Iterable[Row]) -> list[Span]:
+    """Return what the run did when, as :func:`artery.cloud.accounting.account` takes it.
+
+    Where the lowest rank says what it does, the supervisor's own view of that moment is left out.
+    """
+    rows = list(rows)
+    lowest = min((row["rank"] for row in rows if row["rank"] >= 0), default=None)
+    mine = [row for row in rows if row["rank"] == lowest]
+    found = list(_of_rank(mine))
+    told = _merged((span.start, span.end) for span in found)
     for row in rows:
-        if row["phase"] == "step":
-            usual[row["rank"]].append(row["seconds"])
+        activity = ACTIVITY.get(row["phase"]) if row["rank"] < 0 else None
+        if activity is not None:
+            for start, end in _between(float(row["ts"]), float(row["ts"] + row["seconds"]), told):
+                found.append(Span(start, end, activity, attempt=_whole_number(row, "attempt")))
+    return found
+
+
+def _of_rank(rows: list[Row]) -> Iterator[Span]:
+    """The spans of one rank; of its first steps what they took beyond the usual is set apart."""
+    usual = [row["seconds"] for row in rows if row["phase"] == "step"]
     for row in rows:
         activity = ACTIVITY.get(row["phase"])
         if activity is None:
             continue
         start, end = float(row["ts"]), float(row["ts"] + row["seconds"])
-        attempt = row.get("attempt") if isinstance(row.get("attempt"), int) else None
-        step = row.get("step") if isinstance(row.get("step"), int) else None
-        if activity == "first_step" and step is not None and usual[row["rank"]]:
-            warm = max(start, end - median(usual[row["rank"]]))
+        attempt, step = _whole_number(row, "attempt"), _whole_number(row, "step")
+        if activity == "first_step" and step is not None and usual:
+            warm = max(start, end - median(usual))
             yield Span(start, warm, "first_step", attempt=attempt)
             start, activity = warm, "step"
         if activity == "step":
             yield Span(start, end, activity, None, step, step, attempt)
         else:
             yield Span(start, end, activity, attempt=attempt)
+
+
+def _whole_number(row: Row, name: str) -> int | None:
+    value = row.get(name)
+    return value if isinstance(value, int) else None
+
+
+def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return spans in order, those that meet as one."""
+    found: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _between(
+    start: float, end: float, taken: list[tuple[float, float]]
+) -> Iterator[tuple[float, float]]:
+    """Yield the parts from ``start`` to ``end`` that are not ``taken`` (in order, apart)."""
+    first = max(0, bisect_right(taken, (start, inf)) - 1)
+    for one, other in islice(taken, first, None):
+        if one >= end:
+            break
+        if one > start:
+            yield start, one
+        start = max(start, other)
+    if start < end:
+        yield start, end
 
 
 def _fields(rows: list[Row]) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from rich.text import Text
 
 from artery.answers.train import TrainAnswer
 from artery.answers.train_compare import TrainComparison
+from artery.cloud.accounting import Account
 from artery.core.term import Term
+from artery.report.goodput_log_words import log_words
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled
 from artery.report.train_exchange import exchange_lines, heading, scaling_lines
@@ -48,9 +50,9 @@ def train_payload(answer: TrainAnswer) -> dict[str, Any]:
         "exchange": result.figures,
         "worlds": result.worlds,
         "recoveries": [{**asdict(each), "total_s": each.total} for each in result.recoveries],
-        "phases_s": account.phases,
-        "lost_work_s": account.lost_work,
-        "unexplained_share": account.unexplained_share,
+        "phases_s": {} if account is None else account.seconds,
+        "lost_work_s": None if account is None else account.seconds.get("redone", 0.0),
+        "unexplained_share": None if account is None else account.share("unexplained"),
         "slow_ranks": [{"rank": rank, "factor": factor} for rank, factor in result.slow],
         "folder": None if answer.folder is None else str(answer.folder),
         "warnings": result.warnings,
@@ -96,7 +98,9 @@ def train_drawing(answer: TrainAnswer, language: Language) -> RenderableType:
     settings = answer.asked.settings
     title = Text(settings.model, style="bold")
     title.append(f"  {settings.data}", style="not bold")
-    blocks: list[RenderableType] = [_headline(answer, words), _time(answer, words)]
+    blocks: list[RenderableType] = [_headline(answer, words)]
+    if answer.account is not None:
+        blocks.append(_time(answer.account, language))
     if result.recoveries:
         blocks.append(_recoveries(answer, words))
     if lines := list(exchange_lines(result.figures, language)):
@@ -149,21 +153,14 @@ def _failures(answer: TrainAnswer, words: Mapping[str, str]) -> str:
     )
 
 
-def _time(answer: TrainAnswer, words: Mapping[str, str]) -> RenderableType:
-    account = answer.account
-    names = {"step": words["steps"]}
-    spent = sorted(account.phases.items(), key=lambda item: -item[1])
+def _time(account: Account, language: Language) -> RenderableType:
+    did = log_words(language)
+    spent = {**account.seconds, "unexplained": account.seconds.get("unexplained", 0.0)}
     rows = [
-        (names.get(name, words.get(name, name)), show_time(seconds), _share(seconds, answer))
-        for name, seconds in spent
+        (did[f"did_{name}"], show_time(seconds), show_percent(seconds / account.wall))
+        for name, seconds in sorted(spent.items(), key=lambda item: -item[1])
     ]
-    unexplained = account.unexplained
-    rows.append((words["unexplained"], show_time(unexplained), _share(unexplained, answer)))
-    return titled(words["time"], rows, 2)
-
-
-def _share(seconds: float, answer: TrainAnswer) -> str:
-    return show_percent(seconds / answer.account.total if answer.account.total else 0.0)
+    return titled(train_words(language)["time"], rows, 2)
 
 
 def _recoveries(answer: TrainAnswer, words: Mapping[str, str]) -> RenderableType:

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: a log of phases, one JSON object a line, and its account.
+"""Where the time of a run goes: a log of phases, one JSON object a line.
 
 Every process appends whole lines to one file, so that whoever is killed leaves what it wrote.
 ``rank`` -1 is the supervisor. A line::
@@ -7,7 +7,8 @@ Every process appends whole lines to one file, so that whoever is killed leaves 
      "phase": "step", "step": 17}
 
 ``ts`` is when the phase began (seconds since 1970), ``seconds`` how long it took; ``step`` counts
-steps done at its end. docs/recovery.md lists the phases.
+steps done at its end. docs/recovery.md lists the phases; :mod:`artery.formats.artery_phases` reads
+them.
 """
 
 from __future__ import annotations
@@ -16,23 +17,14 @@ import json
 import os
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from artery.cloud.accounting import covered
-from artery.formats.artery_phases import BESIDE, SCHEMA
+from artery.formats.artery_phases import SCHEMA
 
 SUPERVISOR: Final = -1
-
-WORK: Final = ("step", "first_step", "save", "copy", "evaluate", "load", "rendezvous")
-"""What ranks do one after the other."""
-
-AROUND: Final = ("detect", "teardown", "reform", "pause", "start", "finish")
-"""What the supervisor sees, between the attempts."""
 
 
 def _said(text: str) -> None:
@@ -107,64 +99,3 @@ class PhaseLog:
         ts, start = time.time(), time.perf_counter()
         yield
         self.write(phase, ts, time.perf_counter() - start, step, **more)
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """Seconds of a run by phase. ``lost_work``: of them, on steps that had to be done again."""
-
-    total: float
-    phases: Mapping[str, float]
-    lost_work: float
-    unexplained: float
-
-    @property
-    def unexplained_share(self) -> float:
-        """The share of the whole time that no phase covers."""
-        return self.unexplained / self.total if self.total > 0.0 else 0.0
-
-
-def read(path: str | Path) -> list[dict[str, Any]]:
-    """Return the rows of a log; a last line that was cut off is left out."""
-    rows: list[dict[str, Any]] = []
-    for text in Path(path).read_text("utf-8").splitlines():
-        try:
-            row = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and row.get("schema") == SCHEMA:
-            rows.append(row)
-    return rows
-
-
-def account(rows: Iterable[Mapping[str, Any]]) -> Account:
-    """Return where the time went between the first row's begin and the last row's end.
-
-    Each moment counts once: for what rank 0 does, else for what the supervisor sees.
-    """
-    rows = list(rows)
-    spans: list[tuple[float, float, tuple[int, str]]] = []
-    for row in rows:
-        phase, rank = row["phase"], row["rank"]
-        if phase not in BESIDE and rank in (0, SUPERVISOR):
-            order = 0 if rank == 0 else 1
-            spans.append((row["ts"], row["ts"] + row["seconds"], (order, phase)))
-    if not spans:
-        return Account(0.0, {}, 0.0, 0.0)
-    total = max(end for _, end, _ in spans) - min(start for start, _, _ in spans)
-    shares = covered(spans)
-    return Account(total, shares, _lost(rows), max(0.0, total - sum(shares.values())))
-
-
-def _lost(rows: Iterable[Mapping[str, Any]]) -> float:
-    """Return the seconds that rank 0 spent on steps that were done again later."""
-    spent: dict[int, dict[int, float]] = defaultdict(dict)
-    total = 0.0
-    for row in rows:
-        if row["phase"] in ("step", "first_step") and row["rank"] == 0:
-            spent[row["step"]][row["attempt"]] = row["seconds"]
-        elif row["phase"] == "lost_work":
-            for step in range(row["step"] + 1, row["step"] + row["steps"] + 1):
-                before = [one for one in spent.get(step, {}) if one < row["attempt"]]
-                total += spent[step][max(before)] if before else 0.0
-    return total
