@@ -32,6 +32,10 @@ AGENTS: Final = 0.06
 """The share of kills that take a whole host: its agent imports torch anew."""
 
 
+BREATH: Final = 5
+"""Kills in a row between which nobody trained, until training is waited for: a run that is killed
+faster than it can start goes nowhere, and says so."""
+
 ENDLESS: Final = 10**9
 """Steps of the run that is told to go when all kills are done."""
 
@@ -82,8 +86,13 @@ def _killing(
     """Kill processes of ``run`` at random until there were ``kills``, then tell it to go."""
     done: Counter[str] = Counter()
     _trains(run, folder / "phases.jsonl")
+    last, in_a_row = 0.0, 0
     while sum(done.values()) < kills and run.poll() is None:
         time.sleep(chance.uniform(SMALLEST, LARGEST))
+        stepped = _last_step(folder / "phases.jsonl")
+        last, in_a_row = stepped, 0 if stepped > last else in_a_row + 1
+        if in_a_row >= BREATH:
+            _trains(run, folder / "phases.jsonl")
         agents = _children(run.pid)
         below = [child for agent in agents for child in _children(agent)]
         kind, pids = ("agent", agents) if chance.random() < AGENTS else ("worker", below)
@@ -101,19 +110,20 @@ def _trains(run: subprocess.Popen[str], log: Path) -> None:
     since = time.time() + 1.0
     while run.poll() is None:
         time.sleep(0.1)
-        if any(row["phase"] == "step" and row["ts"] > since for row in _last(log)):
+        if _last_step(log) > since:
             return
 
 
-def _last(log: Path) -> list[dict[str, Any]]:
-    """Return the last rows of a log; the first and the last piece of the text may be cut off."""
+def _last_step(log: Path) -> float:
+    """Return when the last step began that is among the last rows of a log, 0 if none is."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - 4096))
-            lines = file.read().split(b"\n")[1:-1]
+            lines = file.read().split(b"\n")[1:-1]  # the first and the last may be cut off
     except OSError:
-        return []
-    return [json.loads(line) for line in lines]
+        return 0.0
+    rows = [json.loads(line) for line in lines]
+    return max((row["ts"] for row in rows if row["phase"] == "step"), default=0.0)
 
 
 def _children(pid: int) -> list[int]:

@@ -58,6 +58,27 @@ def test_steps_of_an_earlier_run_whose_states_prove_torn_are_lost() -> None:
     assert machine.reached == 20
 
 
+def test_a_store_that_says_nothing_is_started_again() -> None:
+    machine = Machine(Policy(min_ranks=1, max_ranks=1, begin=60.0, start=300.0))
+    assert actions.StartStore("h0") in machine.handle(events.HostJoined(0.0, "h0", 1))
+    assert machine.handle(events.Ready(1.0, "h0.0")) == ()
+    assert machine.deadline == 60.0
+    assert machine.handle(events.Tick(60.0)) == (actions.StartStore("h0"),)
+    assert machine.deadline == 120.0
+    begun = machine.handle(events.StoreReady(61.0, "h0"))
+    assert begun == (actions.Begin(1, ("h0.0",), 0, None),)
+
+
+def test_without_any_store_the_job_is_given_up_in_time() -> None:
+    machine = Machine(Policy(min_ranks=1, max_ranks=1, begin=60.0, start=100.0))
+    machine.handle(events.HostJoined(0.0, "h0", 1))
+    machine.handle(events.Ready(1.0, "h0.0"))
+    machine.handle(events.Tick(60.0))
+    assert machine.deadline == 100.0
+    (end,) = machine.handle(events.Tick(100.0))
+    assert end == actions.End("failed", "no store stands")
+
+
 def test_with_copies_in_memory_nothing_is_lost_between_steps() -> None:
     run = finished(Run(FIXED, copies=True).play(1, ((6.25, "kill", 0),)))
     assert run.machine.counts.lost_steps == 0

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,8 +28,9 @@ from artery.formats.artery_phases import read_rows
 from artery.report.files import write_or_print, write_whole
 from artery.runner.phases import PhaseLog
 from artery.runner.supervisor import control, lifeline
+from artery.runner.supervisor.channel import Channel
 from artery.runner.supervisor.home import check
-from artery.runner.supervisor.hosts import Hosts
+from artery.runner.supervisor.hosts import Host, Hosts
 from artery.runner.supervisor.journal import Journal
 from tests.runner.conftest import TINY, fleet, policy
 
@@ -239,6 +241,31 @@ def test_an_answer_that_lost_its_place_is_printed(
     with pytest.raises(InputError, match="No such file"):
         write_or_print(lambda place: write_whole(place, "hours of work"), gone)
     assert capsys.readouterr().out == "hours of work\n"
+
+
+def test_a_store_that_dies_before_it_told_its_port_is_replaced(tmp_path: Path) -> None:
+    """What is said of a store before the last one is no news."""
+    supervisor = control.Supervisor(TINY, fleet(), policy(2), tmp_path)
+    ours, theirs = socket.socketpair()
+    with theirs, closing(Channel(ours)) as channel:
+        host = Host("h0", channel, "127.0.0.1", 2, 0, tmp_path)
+        supervisor.hosts.by_name["h0"] = host
+        supervisor._host_joined(host, {})
+        assert host.stores == 1
+        supervisor._host_store_lost(host, {"number": 1, "reason": "killed by SIGKILL"})
+        assert host.stores == 2
+        supervisor._host_store_lost(host, {"number": 1, "reason": "killed by SIGKILL"})
+        supervisor._host_store(host, {"number": 1, "port": 1, "pid": 1})
+        assert host.stores == 2
+        assert supervisor.machine.store is None
+        supervisor._host_store(host, {"number": 2, "port": 2, "pid": 2})
+        assert supervisor.machine.store == "h0"
+        assert host.store_port == 2
+        supervisor.hosts.end()
+    supervisor._told.close()
+    supervisor._selector.close()
+    supervisor._record.close()
+    supervisor._log.close()
 
 
 @pytest.mark.real

@@ -48,7 +48,7 @@ class Machine:
         self._states = States(saved)
         self._active: dict[str, Member] = {}
         self._done: set[str] = set()
-        self._meeting = Meeting(needed=policy.store)
+        self._meeting = Meeting(needed=policy.store, patience=policy.begin)
         self._tally = Tally(saved)
         self._gathering = Gathering(policy)
         self._resumed = False
@@ -117,7 +117,7 @@ class Machine:
                     host = Host(name, places)
                     self._roster.add(host)
                     yield from self._stock(host, spares=True)
-                    yield from self._need_store()
+                    yield from self._need_store(at)
                     yield from self._form(at)
             case events.HostLost(at, name, reason, step):
                 self._tally.came_to(step)
@@ -133,7 +133,7 @@ class Machine:
         self._states.host_lost(name)
         self._meeting.host_lost(name)
         gone = [m for m in host.members if self._active.pop(m, None) is not None]
-        yield from self._need_store()
+        yield from self._need_store(at)
         if gone:
             yield from self._broken(at, f"host {name}: {reason}")
         else:
@@ -146,7 +146,7 @@ class Machine:
         host.leaving = True
         self._roster.recount(host)
         if self._meeting.host_lost(name):
-            yield from self._need_store()
+            yield from self._need_store(at)
         if not any(member in self._active for member in host.members):
             self._states.host_lost(name)
             self._roster.remove(name)
@@ -162,8 +162,8 @@ class Machine:
 
     # The store
 
-    def _need_store(self) -> Iterator[actions.Action]:
-        host = self._meeting.wanted(self._roster.hosts.values())
+    def _need_store(self, at: float) -> Iterator[actions.Action]:
+        host = self._meeting.wanted(at, self._roster.hosts.values())
         if host is not None:
             yield actions.StartStore(host)
 
@@ -173,7 +173,7 @@ class Machine:
                 yield from self._form(event.at)
             return
         self._meeting.lost()
-        yield from self._need_store()
+        yield from self._need_store(event.at)
         if self.phase == "running" and not self._resumed:  # they were meeting there
             yield from self._broken(event.at, event.reason)
 
@@ -269,7 +269,7 @@ class Machine:
         """Begin if there are enough members; say when to look again if not."""
         if self.phase != "forming":
             return
-        wait: float | None = self._gathering.end
+        wait: float | None = min(self._gathering.end, self._meeting.due)
         if self._meeting.stands:
             first = not self.counts.attempts
             wait = self._gathering.until(at, self._roster, first=first)
@@ -333,7 +333,7 @@ class Machine:
                 yield actions.Stop(self.counts.attempts)
             if not self._resumed and self._meeting.host is not None:  # it may be what hangs
                 self._meeting.lost()
-                yield from self._need_store()
+                yield from self._need_store(at)
         if self.phase == "stopping" and not self._active:
             yield from self._all_left(at)
 
@@ -355,7 +355,7 @@ class Machine:
                 yield actions.Dismiss(host.name)
             else:
                 yield from self._stock(host, spares=False)
-        yield from self._need_store()
+        yield from self._need_store(at)
         yield from self._form(at)
 
     # Room for others
@@ -401,6 +401,9 @@ class Machine:
                 yield from self._give_up_on_the_rest(at)
 
     def _waited(self, at: float) -> Iterator[actions.Action]:
+        if at >= self._meeting.due:  # it was started and says nothing
+            self._meeting.lost()
+            yield from self._need_store(at)
         yield from self._form(at)
         why = self._gathering.too_late(at, self._roster)
         if self.phase == "forming" and why:

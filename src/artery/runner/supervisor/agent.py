@@ -62,6 +62,7 @@ class Agent:
     _warm: bool = True
     _task: Any = None
     _store: Worker | None = None
+    _stores: int = 0
     _ended: bool = False
     _mute: bool = False
     _next_beat: float = 0.0
@@ -223,7 +224,7 @@ class Agent:
         if self._mute:
             return
         if worker.member == "store":
-            self.control.send("store", pid=worker.pid, **message)
+            self.control.send("store", pid=worker.pid, number=self._stores, **message)
         else:
             self.control.send("worker", member=worker.member, what=kind, **message)
 
@@ -257,7 +258,8 @@ class Agent:
                 self._unwatch(self._store)
                 self._store.channel.close()
                 self._store = None
-                self.control.send("store_lost", pid=pid, reason=_ending(status))
+                if not self._mute:
+                    self.control.send("store_lost", number=self._stores, reason=_ending(status))
             elif pid in by_pid:
                 self._gone(by_pid[pid], status)
 
@@ -283,9 +285,10 @@ class Agent:
 
     # The store
 
-    def _do_start_store(self) -> None:
+    def _do_start_store(self, number: int) -> None:
         """Start a process where ranks meet; it outlives any of them. One before it ends."""
         self._do_kill_store(signal.SIGKILL)
+        self._stores = number
         ours, theirs = socket.socketpair()
         pid = self._fork_store(ours, theirs) if self._warm else self._spawn_store(theirs)
         theirs.close()

@@ -231,11 +231,13 @@ class Supervisor:
         host.pids[said["member"]] = said["pid"]
 
     def _host_store(self, host: Host, said: dict[str, Any]) -> None:
+        if said["number"] != host.stores:
+            return
         host.store_port, host.pids["store"] = said["port"], said["pid"]
         self._feed(events.StoreReady(self._now(), host.name))
 
     def _host_store_lost(self, host: Host, said: dict[str, Any]) -> None:
-        if said["pid"] == host.pids.get("store"):
+        if said["number"] == host.stores:  # it may have ended before it told its port
             self._feed(events.StoreLost(self._now(), f"store: {said['reason']}"))
 
     def _host_leaving(self, host: Host, _: dict[str, Any]) -> None:

@@ -24,7 +24,11 @@ LEAVE: Final = 5.0
 
 @dataclass(slots=True)
 class Host:
-    """One agent. ``pid`` is its process if it runs on this machine, else 0."""
+    """One agent. ``pid`` is its process if it runs on this machine, else 0.
+
+    ``stores`` counts the stores that it was asked to start: what it says of one before the last is
+    no news any more.
+    """
 
     name: str
     channel: Channel
@@ -35,6 +39,7 @@ class Host:
     joined: bool = False
     heard: float = 0.0
     store_port: int = 0
+    stores: int = 0
     pids: dict[str, int] = field(default_factory=dict)
 
 

@@ -46,7 +46,8 @@ class Orders:
             case actions.Start(_, members):
                 host.channel.send("start", members=members)
             case actions.StartStore():
-                host.channel.send("start_store")
+                host.stores += 1
+                host.channel.send("start_store", number=host.stores)
             case actions.Dismiss():
                 host.channel.send("end")
             case actions.Expel(name):
