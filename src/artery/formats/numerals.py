@@ -39,7 +39,9 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
-        text = value.strip().replace("_", "").replace(",", "")
+        text = value
+        if not _NUMBER.fullmatch(text):
+            text = value.strip().replace("_", "").replace(",", "")
         value = float(text) if _NUMBER.fullmatch(text) else None
     if not isinstance(value, (int, float)):
         return None

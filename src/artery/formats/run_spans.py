@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from artery.cloud.accounting import Activity, Span
 from artery.formats.stamps import stamp, year
+from artery.formats.text import Text
 
 Mark = Literal["begin", "rendezvous", "start", "failed", "stop", "load", "loaded", "save", "saved"]
 
@@ -31,6 +32,12 @@ _MARKS: Final[tuple[tuple[Mark, re.Pattern[str]], ...]] = (
     ("save", re.compile(r"\bsaving checkpoint at iteration|Saving the checkpoint")),
     ("begin", re.compile(r"using world size|Starting job:|initializing torch distributed")),
 )
+
+_WORDS: Final = (
+    "Rendezvous", "orker group", "failed (exitcode", "restart worker", "signal", "checkpoint",
+    "using world size", "Starting job:", "initializing torch",
+)  # fmt: skip
+"""One of them stands in every line that a mark or a timer matches."""
 
 _TIMER: Final = re.compile(r"\b(save|load)-checkpoint[ .]+: \((\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\)")
 """Megatron's timers: least and most milliseconds over ranks."""
@@ -110,6 +117,7 @@ def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span
     """
     reports = _of_one_rank(lines, reports)
     found = {report.line: report for report in reports}
+    marked = set(Text("", "\n".join(lines)).lines_with(*_WORDS))
     clock, reader = _Clock(reports), _Stamps(year("\n".join(lines[:2000])))
     for number, line in enumerate(lines, 1):
         at = reader.read(line, clock.now)
@@ -117,7 +125,7 @@ def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span
             clock.at(at)
         if number in found:
             _report(clock, found[number], stamped=at is not None)
-        elif clock.now is not None:
+        elif number in marked and clock.now is not None:
             _line(clock, line)
     return tuple(clock.spans)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
 
 _ISO: Final = re.compile(
@@ -29,20 +30,25 @@ def year(content: str) -> int:
 
 def stamp(line: str, of_year: int) -> float | None:
     """Return the time of ``line``; ``of_year`` is taken where the stamp has no year."""
-    head = line[:_WITHIN]
-    if found := _ISO.search(head):
-        parts, fraction, zone = [int(part) for part in found.groups()[:6]], found[7], found[8]
-    elif found := _GLOG.search(head):
-        parts, fraction, zone = [of_year, *(int(p) for p in found.groups()[:5])], found[6], None
+    if found := _ISO.search(line, 0, _WITHIN):
+        at, fraction = _seconds(*found.group(1, 2, 3, 4, 5, 6, 8)), found[7]
+    elif found := _GLOG.search(line, 0, _WITHIN):
+        at, fraction = _seconds(str(of_year), *found.group(1, 2, 3, 4, 5), None), found[6]
     else:
         return None
-    return _seconds(parts, fraction, zone)
+    if at is None or not fraction:
+        return at
+    return at + float(f"0.{fraction}")
 
 
-def _seconds(parts: list[int], fraction: str | None, zone: str | None) -> float | None:
+@lru_cache(maxsize=4096)
+def _seconds(
+    year: str, month: str, day: str, hour: str, minute: str, second: str, zone: str | None
+) -> float | None:
+    """Seconds since 1970; many lines of a log carry the same."""
+    parts = int(year), int(month), int(day), int(hour), int(minute), int(second)
     try:
-        at = datetime(*parts[:6], tzinfo=_zone(zone))  # type: ignore[misc, arg-type]
-        return at.timestamp() + (float(f"0.{fraction}") if fraction else 0.0)
+        return datetime(*parts, tzinfo=_zone(zone)).timestamp()
     except (ValueError, OverflowError):
         return None
 

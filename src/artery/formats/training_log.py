@@ -38,14 +38,14 @@ _DEEPSPEED: Final = re.compile(
 )
 _CELLS: Final[Cells] = {
     "step_s": (re.compile(rf"elapsed time per iteration \(ms\):\s*{_N}"), 1e-3),
-    "flop_per_s": (re.compile(rf"(?:throughput per GPU \(TFLOP/s/GPU\)|TFLOPs?):\s*{_N}"), 1e12),
+    "flop_per_s": (re.compile(rf"TFLOP(?:/s/GPU\)|s?):\s*{_N}"), 1e12),
     "global_batch": (re.compile(rf"global batch size:\s*{_N}"), 1.0),
     "loss": (re.compile(rf"lm loss:\s*{_N}"), 1.0),
     "tokens_per_s": (
         re.compile(rf"tokens[ _-]per[ _-](?:second|sec)(?:\s*\(tokens/s\))?:\s*{_N}"),
         1.0,
     ),
-    "samples_per_s": (re.compile(rf"(?:samples per second|samples/s(?:ec)?):\s*{_N}"), 1.0),
+    "samples_per_s": (re.compile(rf"samples(?: per second|/s(?:ec)?):\s*{_N}"), 1.0),
     "skipped": (re.compile(rf"number of skipped iterations:\s*{_N}"), 1.0),
     "nan": (re.compile(rf"number of nan iterations:\s*{_N}"), 1.0),
 }
@@ -58,6 +58,15 @@ _TITAN_CELLS: Final[Cells] = {
     "memory_bytes": (re.compile(rf"\bmemory:\s*{_N}GiB"), 2.0**30),
     "step_s": (re.compile(rf"\btime/end_to_end\(s\):\s*{_N}"), 1.0),
 }
+_TPS: Final = re.compile(r"\btps:\s*[\d,]")
+_WORD: Final = {
+    "megatron": "iteration",
+    "torchtitan": "step:",
+    "nanogpt": "iter ",
+    "deepspeed": "global_step=",
+}
+"""What stands in every report of a dialect."""
+
 _LOSS: Final = re.compile(r"\bloss[:=]\s*([0-9.]{1,20}(?:[eE][+-]?\d{1,3})?)")
 WARM_UP: Final = 3
 """Assumed: steps that compile, allocate and connect, left out where there are enough others."""
@@ -81,17 +90,19 @@ def _recognise(text: Text) -> float:
 
 def _dialect(text: Text) -> str | None:
     """Return whose log it is; ``None`` if nobody's."""
-    if _MEGATRON.search(text.content) and "elapsed time per iteration" in text.content:
+    said = text.content
+    if "elapsed time per iteration" in said and _MEGATRON.search(said):
         return "megatron"
-    if _TITAN.search(text.content) and re.search(r"\btps:\s*[\d,]", text.content):
+    if "step:" in said and "tps:" in said and _TITAN.search(said) and _TPS.search(said):
         return "torchtitan"
-    if _NANO.search(text.content):
+    if "iter " in said and "ms" in said and _NANO.search(said):
         return "nanogpt"
-    return "deepspeed" if _DEEPSPEED.search(text.content) else None
+    return "deepspeed" if _DEEPSPEED.search(said) else None
 
 
 def _steps(text: Text, dialect: str) -> Iterator[Step]:
-    for count, line in enumerate(text.lines, 1):
+    for count in text.lines_with(_WORD[dialect]):
+        line = text.lines[count - 1]
         if len(line) > 20_000:
             continue
         step = _step(line, dialect)
@@ -122,9 +133,10 @@ def _cells(line: str, names: Cells) -> dict[str, float]:
         value = number(found[1]) if found else None
         if value is not None:
             values[name] = value * factor
-    loss = _LOSS.search(line)
-    if loss is not None and "loss" not in values and (value := number(loss[1])) is not None:
-        values["loss"] = value
+    if "loss" not in values:
+        loss = _LOSS.search(line)
+        if loss is not None and (value := number(loss[1])) is not None:
+            values["loss"] = value
     return values
 
 
@@ -181,17 +193,23 @@ def _fields(text: Text, dialect: str, steps: list[Step], used: Sequence[Step]) -
 
 def _derived(text: Text, fields: dict[str, Any]) -> dict[str, Any]:
     """Return tokens per second of the job, where the printed arguments say the sequence."""
-    printed = re.search(r"\bseq_length \.{2,} (\d{1,9})", text.content)
-    sequence = int(printed[1]) if printed else None
+    sequence = _argument(text, "seq_length")
     degrees = {
-        key: int(found[1])
-        for key, name in DEGREES.items()
-        if (found := re.search(rf"\b{name} \.{{2,}} (\d{{1,9}})\b", text.content))
+        key: value for key, name in DEGREES.items() if (value := _argument(text, name)) is not None
     }
     rate = fields["tokens_per_s"]
     if rate is None and sequence and fields["global_batch"] and fields["step_s"]:
         rate = sequence * fields["global_batch"] / fields["step_s"]
     return {"sequence": sequence, "degrees": degrees, "tokens_per_s": rate}
+
+
+def _argument(text: Text, name: str) -> int | None:
+    """Return a whole number of the arguments that Megatron prints, ``name ..... value``."""
+    pattern = re.compile(rf"\b{name} \.{{2,}} (\d{{1,9}})\b")
+    for count in text.lines_with(f"{name} .."):
+        if found := pattern.search(text.lines[count - 1]):
+            return int(found[1])
+    return None
 
 
 def _interval(values: list[float]) -> tuple[float | None, float | None]:

@@ -74,13 +74,14 @@ def enumerate_plans(workload: Workload, system: System, space: Space) -> Plans:
     used = layouts["tp"] * layouts["pp"] * layouts["cp"] * layouts["dp"]
     table = _Table(workload, space, _keep(layouts, used == space.chips))
     table.cross("micro_batch", _choices(space, "micro_batch", grid.micro_batches))
-    table.cross("vpp", _choices(space, "vpp", grid.chunks))
+    table.cross("vpp", _choices(space, "vpp", grid.chunks), table.columns["pp"] > 1)
     table.cross("recompute", _recompute(space))
-    table.cross("sequence_parallel", _choices(space, "sequence_parallel", (0, 1)))
+    parallel = table.columns["tp"] > 1
+    table.cross("sequence_parallel", _choices(space, "sequence_parallel", (0, 1)), parallel)
     table.cross("zero", _choices(space, "zero", space.zero))
     if "zero" not in space.fixed:
         table.keep(_meaningful_zero(table.columns, space))
-    table.cross("dp_replicate", _replicas(space, system))
+    table.cross("dp_replicate", _replicas(space, system), table.columns["zero"] == 3)
     return table.plans()
 
 
@@ -101,12 +102,21 @@ class _Table:
         self._applied: set[Rule] = set()
         self._judge()
 
-    def cross(self, name: str, values: tuple[int, ...]) -> None:
-        """Repeat each row for every value of a new column, and drop the illegal ones."""
-        count = len(self.columns["tp"])
-        repeated = {key: np.repeat(column, len(values)) for key, column in self.columns.items()}
-        repeated[name] = np.tile(np.array(values, dtype=np.int64), count)
-        self.columns = repeated
+    def cross(
+        self, name: str, values: tuple[int, ...], only: NDArray[np.bool_] | None = None
+    ) -> None:
+        """Repeat each row for every value of a new column, and drop the illegal ones.
+
+        Rows that are not in ``only`` get the first value alone: any other is illegal for them.
+        """
+        rows = len(self.columns["tp"])
+        counts = np.full(rows, len(values))
+        if only is not None:
+            counts = np.where(only, counts, 1)
+        row = np.repeat(np.arange(rows), counts)
+        which = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+        self.columns = {key: column[row] for key, column in self.columns.items()}
+        self.columns[name] = np.array(values, dtype=np.int64)[which]
         self._judge()
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
