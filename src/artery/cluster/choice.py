@@ -58,15 +58,26 @@ class Choice:
         self._turn = np.asarray(self._turn // count)
         return digit
 
-    def down(self, count: Ints | int) -> Ints:
-        """Return a digit for a choice on the way down.
+    @property
+    def by_target(self) -> bool:
+        """Whether paths are counted and not hashed: static routes, by their target."""
+        return self._words is None and self._whole is not None
+
+    def among(self, windows: int) -> None:
+        """Count on only among every ``windows``-th of what the digits left over count."""
+        if self._turn is not None:
+            self._turn = np.asarray(self._turn // windows)
+
+    def down(self, count: Ints | int, every: int = 1) -> Ints:
+        """Return a digit for a choice on the way down, among every so-manyth switch.
 
         Counted paths that are not hashed take the lowest digit again: it tells the targets under
-        one leaf apart, which the digits left over do not.
+        one leaf apart, which the digits left over do not. Those that lead to one switch above are
+        ``every`` apart in it.
         """
         if self._words is not None or self._whole is None:
             return self(count)
-        return np.asarray(self._whole % count)
+        return np.asarray(self._whole // every % count)
 
     def part(self, rows: Ints) -> Choice:
         """Return the choice for some of the paths."""

@@ -125,6 +125,10 @@ def _up_and_down(
         lower, upper = found[index], found[index + 1]
         port = np.asarray(choice(lower.up))
         window, first = attachment(lower, upper, switch)
+        if choice.by_target:  # one switch above for a target, whichever port leads to it
+            port = (port - first) % lower.up
+            if index == 0:  # only leaves of one window share switches above
+                choice.among(upper.windows)
         ups.append(firsts[index] + switch * lower.up + port)
         strand.append(port // upper.window)
         inside = (first + port) % upper.window
@@ -178,5 +182,5 @@ def _child(
     start = (window - low) % windows
     count = (many - start + windows - 1) // windows
     there = np.asarray(count > 0)
-    member = low + start + windows * choice.down(np.maximum(count, 1))
+    member = low + start + windows * choice.down(np.maximum(count, 1), windows)
     return np.where(there, member, 0), there
