@@ -228,7 +228,7 @@ def test_what_takes_longer_than_the_clock_counts_is_refused(node: System, engine
 def test_an_all_to_all_of_too_many_messages_is_refused_before_they_are_listed() -> None:
     large = system("rail-clos-h100:65536")
     with pytest.raises(InputError, match="4,294,901,760 messages"):
-        played(large, "grouped", MIB, Scenario(), "alltoall")
+        played(large, "pairwise", MIB, Scenario(), "alltoall")
 
 
 @pytest.mark.parametrize("queue_pairs", [1, 3])

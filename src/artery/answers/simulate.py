@@ -210,6 +210,8 @@ def _spread(question: Question, outcome: Outcome, seeds: int, tell: Heard) -> Ra
     from artery.simulator.seeds import Range, over_seeds
 
     seconds, error = outcome.simulation.jobs[0], outcome.simulation.chosen.error
+    if seeds == 1 and outcome.simulation.between is not None:
+        return Range(1, outcome.simulation.between[0], seconds, outcome.simulation.between[1])
     if seeds == 1:
         return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
     drawn = over_seeds(question.system, outcome.jobs, outcome.scenario, seeds)

@@ -180,7 +180,7 @@ def fastest(question: Question, tell: Callable[[str], None]) -> tuple[Outcome, t
 def _affordable(question: Question, name: str) -> None:
     jobs, _, scenario = prepared(question, name)
     found = choose(jobs, scenario)
-    if found.engine != "coupled" and found.count > MOST_TRIED:
+    if found.engine not in ("coupled", "sampled") and found.count > MOST_TRIED:
         raise UsageError(f"{found.count:,} messages: too many to try; name it to play it")
 
 

@@ -11,7 +11,7 @@ from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 ROUTINGS = ("ecmp", "static", "adaptive", "spray")
 FLOW_CONTROLS = ("auto", "none", "pfc", "credit")
-ENGINES = ("auto", "coupled", "messages", "fluid")
+ENGINES = ("auto", "coupled", "messages", "fluid", "sampled")
 MOST_SEEDS, MOST_LINKS, MOST_QUEUE_PAIRS = 1000, 10_000, 64
 """Assumed: more is a slip of the pen."""
 

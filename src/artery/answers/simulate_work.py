@@ -87,8 +87,10 @@ def _check(request: Request) -> None:
     for name in APART:
         if getattr(request, name) != getattr(usual, name):
             raise UsageError(f"--{name.replace('_', '-')} is for a collective, not for --work")
-    if request.engine == "coupled":
-        raise UsageError("the coupled engine plays collectives alone; use messages or fluid")
+    if request.engine in ("coupled", "sampled"):
+        raise UsageError(
+            f"the {request.engine} engine plays collectives alone; use messages or fluid"
+        )
     if request.flow_control not in ("auto", "none"):
         raise UsageError("--work is played with endless buffers; leave --flow-control out")
 

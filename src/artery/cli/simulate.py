@@ -45,7 +45,7 @@ _FLAGS = (
                  metavar="N", help="Draws hashes and failures."),
     click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True,
                  metavar="K", help="Runs K draws and says the range."),
-    click.option("--engine", type=click.Choice(["auto", "coupled", "messages", "fluid"]),
+    click.option("--engine", type=click.Choice(["auto", "coupled", "messages", "fluid", "sampled"]),
                  default="auto", show_default=True, help="How it is played."),
     click.option("--links", type=click.IntRange(0, 10_000), default=10, show_default=True,
                  metavar="N", help="Hottest links to show."),

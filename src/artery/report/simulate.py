@@ -142,12 +142,13 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
     yield word["time"], [f"{time}   {word['busbw']} {answer.busbw / 1e9:.1f} GB/s", network]
     yield "", [_range(answer, word)]
     yield word["closed"], [_against_closed(answer, word)]
+    flows = word["sampled_flows" if answer.engine == "sampled" else "flows"]
     engine = f"{word['engine_' + answer.engine]}: {word['why_' + answer.why]}"
     yield (
         word["engine"],
         [
             engine,
-            word["flows"].format(flows=f"{answer.flows:,}", events=f"{answer.events:,}"),
+            flows.format(flows=f"{answer.flows:,}", events=f"{answer.events:,}"),
         ],
     )
     if answer.control != "none":
@@ -190,6 +191,9 @@ def _range(answer: SimulateAnswer, word: Words) -> str:
             median=units.show_time(answer.median),
             high=units.show_time(answer.high),
         )
+    if answer.engine == "sampled":
+        low, high = units.show_time(answer.low), units.show_time(answer.high)
+        return word["sampled_band"].format(low=low, high=high)
     return word["band"].format(error=units.show_percent(answer.error))
 
 
@@ -224,7 +228,7 @@ def _links(answer: SimulateAnswer, word: Words) -> Table:
             link.kind,
             units.show_percent(link.load),
             units.show_bytes(link.carried),
-            str(link.crossers),
+            str(link.crossers or ""),
             ", ".join(f"{one}->{other}" for one, other in link.pairs[:2]),
             "" if link.gain is None else f"{link.gain:.2f}x",
         )

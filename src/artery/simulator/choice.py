@@ -9,10 +9,11 @@ from artery.errors import InputError, Problem
 from artery.simulator.buffers import Control
 from artery.simulator.pipes import playable
 from artery.simulator.placed import Placed
+from artery.simulator.sampled import samplable
 from artery.simulator.scenario import Scenario, protocol
 from artery.simulator.work import transfers_of
 
-Engine = Literal["coupled", "messages", "fluid"]
+Engine = Literal["coupled", "messages", "fluid", "sampled"]
 
 MOST_MESSAGES: Final = 6_000_000
 """Messages that are played one by one: some ten seconds and 900 MB on one core."""
@@ -32,8 +33,8 @@ BULK: Final = 8 * 2**20
 """Bytes from which transfers that share a link share it fairly: ten transport windows and more
 (fluid is within 4 % of packets there, and up to 27 % off below)."""
 
-ERROR: Final = {"coupled": 0.03, "messages": 0.05, "fluid": 0.04}
-"""Worst error of each engine in its suite against packets (coupled: against messages)."""
+ERROR: Final = {"coupled": 0.03, "messages": 0.05, "fluid": 0.04, "sampled": 0.07}
+"""Worst error of each engine in its suite against packets (coupled, sampled: against messages)."""
 
 BETWEEN: Final = 0.10
 """The same of coupled pipes that share links between switches, or are bound by latency about as
@@ -54,9 +55,9 @@ COARSE: Final = 0.15
 class Chosen:
     """The engine, why it was taken (``why``, with ``count`` messages), how far off it may be.
 
-    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small`` or ``buffers``. ``segment`` is what
-    the message engine cuts messages into, in bytes (0: not at all). ``control`` is how full port
-    buffers stop their senders (``none``: they are taken as endless).
+    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small``, ``many`` or ``buffers``. ``segment``
+    is what the message engine cuts messages into, in bytes (0: not at all). ``control`` is how
+    full port buffers stop their senders (``none``: they are taken as endless).
     """
 
     engine: Engine
@@ -75,10 +76,10 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     """
     each = {id(job.schedule): transfers_of(job) for job in _distinct(jobs)}
     count = sum(each[id(job.schedule)] for job in jobs)
-    if control != "none":
-        found = _held(jobs, scenario, control, count)
-        if found is not None:
-            return found
+    found = _held(jobs, scenario, control, count) if control != "none" else None
+    found = found or _of_a_sample(jobs, scenario, count)
+    if found is not None:
+        return found
     pipelined = all(playable(job) for job in jobs) and not scenario.failing
     segment = _segment(jobs, scenario, count)
     coarse = COARSE if segment != protocol(scenario.transport).segment else ERROR["messages"]
@@ -98,6 +99,16 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     if smallest >= BULK:
         return Chosen("fluid", "bulk", count, ERROR["fluid"], segment)
     return Chosen("messages", "small", count, coarse, segment)
+
+
+def _of_a_sample(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> Chosen | None:
+    """Return the engine that looks at a sample, ``None`` where all can be played, or must be."""
+    asked, able = scenario.engine == "sampled", samplable(jobs, scenario)
+    if asked and not able:
+        raise _not_samplable()
+    if asked or (able and count > MOST_MESSAGES and scenario.engine == "auto"):
+        return Chosen("sampled", "asked" if asked else "many", count, ERROR["sampled"], 0)
+    return None
 
 
 def _distinct(jobs: tuple[Placed, ...]) -> list[Placed]:
@@ -183,6 +194,19 @@ def _too_many(count: int) -> InputError:
             field="algorithm",
             found=f"{count:,} messages",
             rule=f"at most {MOST_MESSAGES:,} are played one by one",
-            fix="a pipelined algorithm (ring, tree), or fewer chips",
+            fix="a pipelined algorithm (ring, tree), an all-to-all sent at once (grouped), of "
+            "which a sample will do, or fewer chips",
+        )
+    )
+
+
+def _not_samplable() -> InputError:
+    return InputError(
+        Problem(
+            field="engine",
+            found="sampled",
+            rule="it plays one all-to-all of equal messages, all sent at once (grouped), alone on "
+            "a network that does not fail on the way",
+            fix="--engine auto",
         )
     )

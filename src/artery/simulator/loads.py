@@ -151,7 +151,9 @@ def busy_seconds(simulation: Simulation) -> Floats:
 
 
 def _size(simulation: Simulation) -> int:
-    """Return what playing again costs: events, or links crossed."""
+    """Return what playing again costs: events, or links crossed; nothing where work was sampled."""
+    if simulation.between is not None:
+        return 0
     return max(simulation.events, len(simulation.routed.link))
 
 

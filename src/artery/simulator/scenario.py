@@ -10,7 +10,7 @@ from artery.errors import UnknownNameError
 from artery.native.messages import WHOLE
 
 Routing = Literal["ecmp", "static", "adaptive", "spray"]
-EngineName = Literal["auto", "coupled", "messages", "fluid"]
+EngineName = Literal["auto", "coupled", "messages", "fluid", "sampled"]
 FlowControl = Literal["auto", "none", "pfc", "credit"]
 
 POLICY: Final[Mapping[str, str]] = {
