@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from artery.diagnoser.lint.rule import MODULES, Rule, rules
-from artery.report.lint import WORDS
+from artery.report.lint import WORDS, reasons
 from artery.report.words import Language
 from docs_build import ROOT
 
 _HEADS = {
     "en": {"environment": "Environment variables", "slurm": "Slurm batch scripts",
-           "torchrun": "torchrun", "kubernetes": "Kubernetes manifests"},
+           "torchrun": "torchrun", "kubernetes": "Kubernetes manifests",
+           "counts": "Numbers that must fit together"},
     "zh": {"environment": "环境变量", "slurm": "Slurm 批处理脚本", "torchrun": "torchrun",
-           "kubernetes": "Kubernetes 清单"},
+           "kubernetes": "Kubernetes 清单", "counts": "必须相符的数字"},
 }  # fmt: skip
 _COLUMNS = {"en": "| rule | level | what | why | fix | reference |",
             "zh": "| 规则 | 级别 | 内容 | 原因 | 修复 | 参考 |"}  # fmt: skip
@@ -44,5 +45,5 @@ def _page(name: str, language: Language) -> str:
 
 def _row(rule: Rule, language: Language) -> str:
     title = rule.zh if language == "zh" else rule.en
-    cells = (f"`{rule.id}`", WORDS[language][rule.level], title, rule.why, rule.fix, rule.reference)
+    cells = (f"`{rule.id}`", WORDS[language][rule.level], title, *reasons(rule, language))
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import click
 
 from artery.cli import commands, endings, streams
+from artery.cli.options import locale_language
 from artery.report.files import unwritten
 
 
@@ -33,16 +34,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     debug = False
+    language = locale_language()
     try:
         with commands.root.make_context("artery", words) as context:
             try:
                 commands.root.invoke(context)
             finally:
                 debug = bool(context.meta.get("artery.debug"))
+                language = context.meta.get("artery.lang", language)
     except click.exceptions.Exit as finished:
         return finished.exit_code
     except BrokenPipeError:
         raise
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (the one place that meets all)
-        return endings.report(error, debug=debug)
+        return endings.report(error, debug=debug, language=language)
     return 0

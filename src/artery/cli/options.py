@@ -96,11 +96,18 @@ def debug_option(command: _Command) -> _Command:
 
 def form_options(command: _Command) -> _Command:
     """Give a command ``--json`` and ``--lang``: the form of its answer."""
+
+    def note(context: click.Context, _: click.Parameter, value: Language) -> Language:
+        context.meta["artery.lang"] = value  # for an error, which is said outside of the command
+        return value
+
     for option in (
         click.option(
             "--lang",
             type=click.Choice(["en", "zh"]),
             default=locale_language,
+            is_eager=True,
+            callback=note,
             help="Language of the answer (default: from the locale).",
         ),
         click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units."),

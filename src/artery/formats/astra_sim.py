@@ -96,11 +96,14 @@ def _list(table: dict[str, Any], name: str) -> list[Any]:
 def _numbers(text: Text, table: dict[str, Any], name: str, problems: Problems) -> list[float]:
     """Return the values of ``name``; what is no positive number is noted and taken as 1."""
     found = []
+    told: set[str] = set()
     for one in _list(table, name):
         value = whole(one) if name == "npus_count" else number(one)
         if value is None or value <= 0 or (name == "npus_count" and value > 10**6):
             rule = "must be a positive number"
-            problems.add(_problem(text, name, f'"{one}"', rule, "fill in the measured value"))
+            if f"{one}" not in told:  # once, however many dimensions have it
+                problems.add(_problem(text, name, f'"{one}"', rule, "fill in the measured value"))
+            told.add(f"{one}")
         found.append(float(value or 1))
     return found
 

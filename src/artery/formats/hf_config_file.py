@@ -18,7 +18,8 @@ from artery.formats.hf_config.keys import Keys
 from artery.formats.json_text import looks_like_json
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
-from artery.units import show_count
+from artery.formats.wording import counted
+from artery.units import show_bytes, show_count
 
 _KEY: Final = re.compile(r'"(\w{2,60})"\s*:')
 _SHAPE: Final = frozenset({
@@ -101,14 +102,25 @@ def _kv_bytes(table: Mapping[str, Any], workload: Workload) -> int | None:
     return 2 * values or None
 
 
+def _bits(dtype: str | None) -> int:
+    """Return the bits of a stored weight by its dtype's name (``int4``); 16 if it is not said."""
+    found = re.search(r"\d{1,2}$", dtype or "")
+    return int(found[0]) if found is not None else 16
+
+
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     active = fields["active_parameters"]
-    more = f", {show_count(active)} active" if active != fields["parameters"] else ""
-    kind = fields["model_type"] or fields["family"]
-    yield f"{kind}: {show_count(fields['parameters'])} parameters{more}"
+    more = f", {show_count(active)} active for a token" if active != fields["parameters"] else ""
+    kind, total = fields["model_type"] or fields["family"], fields["parameters"]
+    yield f"{kind}: {show_count(total)} parameters ({total:,}){more}"
+    bits = _bits(fields["weight_dtype"])
+    yield f"weights: {show_bytes(bits * total / 8)} at {bits} bits each; a step needs more"
     if fields["kv_bytes_per_token"]:
         yield f"key-value cache: {fields['kv_bytes_per_token']:,} bytes a token, at 2 bytes a value"
-    yield f"{fields['layers']} layers of {fields['hidden']}, {fields['heads']} heads"
+    heads, shared = fields["heads"], fields["kv_heads"]
+    said = counted(heads, "head") if heads > 1 or fields["kv_bytes_per_token"] else "no attention"
+    grouped = f" on {shared} of keys and values" if shared and shared != heads else ""
+    yield f"{counted(fields['layers'], 'layer')} of {fields['hidden']:,}, {said}{grouped}"
 
 
 FORMAT: Final = Format("hf-config", "workload", _recognise, _read)

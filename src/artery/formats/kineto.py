@@ -88,11 +88,14 @@ class _Events:
     origin: float | None = None
 
 
+_EVENTS: Final = re.compile(r'"traceEvents"\s{0,20}:')
+
+
 def _recognise(text: Text) -> float:
     head = text.head.lstrip()
     if not head.startswith("{"):
         return 0.0
-    if '"traceEvents"' in head or ('"schemaVersion"' in head and (
+    if _EVENTS.search(head) or ('"schemaVersion"' in head and (
         '"deviceProperties"' in head or '"distributedInfo"' in head
     )):  # fmt: skip
         return 0.9
@@ -313,7 +316,7 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
            f"{ms('exposed_communication_s')}")  # fmt: skip
     if fields["collectives"]:
         first = fields["collectives"][0]
-        yield f"longest communication: {first['count']} x {first['name'][:60]}"
+        yield f"longest communication: {first['count']} x {first['name'].partition('(')[0][:60]}"
 
 
 def _warnings(fields: dict[str, Any], events: _Events) -> Iterator[str]:

@@ -14,8 +14,12 @@ from artery.formats.text import Text, read_text
 
 _ASSIGNED: Final = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w{0,60}=\S?")
 _STARTS: Final = re.compile(
-    r"\b(?:torchrun|srun|sbatch|mpirun|mpiexec|deepspeed|accelerate launch|python3? )"
+    r"(?:^|[;&|({'\"]|\b(?:do|then|else|exec|env|time|sudo|nohup|ssh \S{1,80}))\s*"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:\S{0,80}/)?"
+    r"(?:(?:torchrun|srun|sbatch|mpirun|mpiexec|deepspeed|accelerate launch)(?![`\w.:,-])"
+    r"|python3? [-\w./$])"
 )
+"""A command of a line, not a word of a sentence."""
 
 
 def read_launch(path: str) -> LaunchFile:

@@ -29,6 +29,8 @@ from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
+from artery.formats.wording import counted
+from artery.units import show_bytes
 
 _DEVICE: Final = re.compile(
     r"#\s{0,8}Rank\s+(\d{1,7})\s(?:\s*Group\s+\d{1,7})?\s*Pid\s+(\d{1,9})\s+on\s+(\S{1,80})\s+"
@@ -42,6 +44,10 @@ _BOUNDS: Final = re.compile(r"Out of bounds values : (\d{1,18}) (OK|FAILED)")
 _AVERAGE: Final = re.compile(r"Avg bus bandwidth\s{0,8}: (\d{1,7}(?:\.\d{1,9})?)")
 _COMMENT: Final = re.compile(r"\s*(?:#|-+$|\.\.\.$|\[\.\.\.\]$)")
 _ITERATIONS: Final = re.compile(r"\bi_(?:min|max|p99)\b")
+
+
+MOST_TOLD: Final = 4
+"""Rows of different numbers of ranks that are told one by one."""
 
 
 @dataclass(slots=True)
@@ -186,7 +192,7 @@ def _generation(table: _Table) -> str:
         return "2.12 and later (#wrong, root)"
     if table.colons:
         return "rccl-tests, old (colons)"
-    return "before 2.12 (error column)" if table.header is not None else "no header"
+    return "before 2.12 (error column)" if table.header is not None else "none"
 
 
 def _finished(table: _Table) -> dict[str, Any]:
@@ -273,16 +279,28 @@ def _reading(text: Text, tables: list[dict[str, Any]], ignored: tuple[Ignored, .
 
 
 def _summary(table: dict[str, Any]) -> Iterator[str]:
-    ranks = f"{table['ranks']} ranks" if table["ranks"] else "ranks unknown"
-    nodes = f" on {table['nodes']} nodes" if table["nodes"] else ""
-    name = table["collective"] or "a collective"
-    yield f"{name}, {ranks}{nodes}, {table['row_count']} sizes; header {table['generation']}"
+    by_row = {row["ranks"]: row for row in table["rows"] if row.get("ranks")}
+    ranks = counted(table["ranks"], "rank") if table["ranks"] else "ranks unknown"
+    if by_row:
+        ranks = f"{min(by_row)} to {max(by_row)} ranks"
+    nodes = f" on {counted(table['nodes'], 'node')}" if table["nodes"] else ""
+    name = table["collective"] or "a collective that is not named"
+    sizes = counted(table["row_count"], "row" if by_row else "size")
+    yield f"{name}, {ranks}{nodes}, {sizes}; header: {table['generation']}"
+    for count, row in list(by_row.items())[:MOST_TOLD]:
+        bus = max(meaning.side_values(row, "busbw_bytes_per_s"), default=0.0) / 1e9
+        yield f"{count} ranks: busbw {bus:.2f} GB/s at {show_bytes(row['size_bytes'])}"
+    if by_row:
+        return
     if not table["rows"]:
         yield "no rows: only the header was sent"
     elif table["peak_busbw_bytes_per_s"] is not None:
         bus, size = table["peak_busbw_bytes_per_s"] / 1e9, table["peak_size_bytes"]
         note = "" if table["valid"] else " - INVALID: the results are wrong"
-        yield f"busbw peaks at {bus:.2f} GB/s at {size} bytes{note}"
+        if bus or note:
+            yield f"busbw peaks at {bus:.2f} GB/s at {show_bytes(size)}{note}"
+        else:
+            yield f"busbw is 0.00 GB/s up to {show_bytes(size)}: too small to tell"
 
 
 def _warnings(table: dict[str, Any]) -> Iterator[str]:

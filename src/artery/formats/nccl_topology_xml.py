@@ -21,6 +21,7 @@ from artery.formats.node_table import Node, joined, node_table
 from artery.formats.passed import runs
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
+from artery.formats.wording import counted
 from artery.formats.xml_text import root_of
 
 if TYPE_CHECKING:
@@ -299,17 +300,19 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     what = "a provider's template of a node" if fields["template"] else "one node"
     chip = f" ({fields['chip']})" if fields["chip"] else ""
     gpus, nics, numa = fields["gpus"], fields["nics"], fields["cpus"]
-    yield f"{what}: {gpus} GPUs{chip}, {nics} network cards, {numa} NUMA nodes"
+    yield (f"{what}: {counted(gpus, 'GPU')}{chip}, {counted(nics, 'network card')}, "
+           f"{counted(numa, 'NUMA node')}")  # fmt: skip
     slots = ", ".join(f"{rate / 1e9:g} GB/s" for rate in fields["slot_bytes_per_s"])
     switches, virtual = fields["pcie_switches"], fields["virtual_switches"]
-    yield f"{switches} PCIe switches ({virtual} virtual); slots {slots or 'unknown'}"
+    slots = slots or "unknown"
+    yield f"{counted(switches, 'PCIe switch', 'es')} ({virtual} virtual); slots {slots}"
     for kind, count in fields["link_entries"].items():
-        yield f"{count} {kind} entries"
+        yield f"{count} {kind} entries, one for each end of a link"
     rates = Counter(
         nic["rate_bytes_per_s"] for nic in fields["nic_list"] if nic["rate_bytes_per_s"]
     )
     for rate, count in rates.items():
-        yield f"{count} ports of {rate * 8 / 1e9:g} Gb/s"
+        yield f"{counted(count, 'port')} of {rate * 8 / 1e9:g} Gb/s"
 
 
 def _warnings(fields: dict[str, Any]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
+from artery.formats.wording import counted
 
 NEARNESS: Final = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """PCIe classes from near to far."""
@@ -188,18 +189,26 @@ def _system(table: Any, chip: str | None, path: str) -> tuple[System | None, tup
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     named = f" {fields['products'][0]}" if len(fields["products"]) == 1 else ""
     gpus, nics = fields["gpus"], len(fields["nics"])
-    yield f"{gpus} GPU{'s'[: gpus != 1]}{named}, {nics} network cards"
+    yield f"{counted(gpus, 'GPU')}{named}, {counted(nics, 'network card')}"
     if fields["links"]:
-        said = ", ".join(f"{count} {link}" for link, count in sorted(fields["links"].items()))
+        said = ", ".join(
+            f"{count} {_spelt(link)}" for link, count in sorted(fields["links"].items())
+        )
         yield f"GPU pairs: {said}"
     if fields["nics"]:
         own = len(fields["gpus_with_own_nic"])
-        yield f"{own} of {fields['gpus']} GPUs have a network card behind their own PCIe switch"
+        yield f"{own} of {counted(gpus, 'GPU')} have a network card behind their own PCIe switch"
     if fields["numa_nodes"]:
         yield f"NUMA nodes of the GPUs: {', '.join(map(str, fields['numa_nodes']))}"
     if fields["p2p"]:
         said = ", ".join(f"{count} {state}" for state, count in fields["p2p"]["pairs"].items())
         yield f"peer-to-peer: {said}"
+
+
+def _spelt(link: str) -> str:
+    """Return a cell of the matrix, with what it counts."""
+    number = link.removeprefix("NV")
+    return f"{link} ({counted(int(number), 'NVLink')} each)" if number.isdecimal() else link
 
 
 def _warnings(grid: Grid, fields: dict[str, Any]) -> Iterator[str]:

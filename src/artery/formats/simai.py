@@ -162,9 +162,10 @@ def _configuration(text: Text) -> Reading:
                 for key in ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP") if key in found},
         "parameters": found,
     }  # fmt: skip
+    payload = fields["payload_bytes"] or 0
     summary = (
         f"ns-3 network of SimAI: {len(found)} parameters",
-        f"congestion control {fields['congestion_control']}, payload {fields['payload_bytes']} B",
+        f"congestion control {fields['congestion_control']}, payload {payload:g} B",
     )
     return Reading("simai", "system", summary, fields, (), runs(strange, "no KEY value"))
 

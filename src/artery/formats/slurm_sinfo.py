@@ -20,6 +20,9 @@ from artery.formats.wording import counted
 _HEADER: Final = re.compile(r"[A-Z][A-Z_:/]*(?:[ |]+[A-Z][A-Z_:/0-9]*)+\s*$")
 _DATE: Final = re.compile(r"\w{3} \w{3} +\d{1,2} \d\d:\d\d:\d\d \d{4}\s*$")
 _NULL: Final = "(null)"
+MOST_REASONS: Final = 3
+"""Reasons that are told one by one."""
+
 REASON_WIDTH, MEMORY_WIDTH = 20, 6
 """Columns of ``sinfo -R`` and ``-N -l`` (sinfo's manual page, default formats)."""
 
@@ -166,6 +169,15 @@ def _gpus(nodes: Iterable[Mapping[str, Any]]) -> int:
     return sum(one["gpus_per_node"] or 0 for one in nodes)
 
 
+def _reasons(fields: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the nodes that are out, by why."""
+    found: dict[str, list[str]] = {}
+    for one in fields["reasons"]:
+        nodes = found.setdefault(one["reason"], [])
+        nodes += [node for node in one["nodes"] if node not in nodes]
+    return found
+
+
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     where = f" in {len(fields['partitions'])} partitions" if fields["partitions"] else ""
     yield f"{counted(fields['node_count'], 'node')}{where}"
@@ -173,7 +185,9 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
         if states:
             yield f"{name}: " + ", ".join(f"{count} {word}" for word, count in states.items())
     if fields["gpus"]:
-        yield f"{fields['gpus']} GPUs"
+        yield counted(fields["gpus"], "GPU")
+    for reason, nodes in list(_reasons(fields).items())[:MOST_REASONS]:
+        yield f"out, for {reason}: {', '.join(nodes[:8])}"
 
 
 def _warnings(groups: list[dict[str, Any]], fields: dict[str, Any]) -> Iterator[str]:

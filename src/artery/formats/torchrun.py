@@ -205,14 +205,19 @@ def _culprit(said: list[dict[str, Any]], observed: dict[str, Any] | None) -> tup
     return (observed["rank"] if observed is not None and not said else None), "unknown"
 
 
+def _listed(ranks: list[int]) -> str:
+    more = f" and {len(ranks) - 16} more" if len(ranks) > 16 else ""
+    return ", ".join(map(str, ranks[:16])) + more
+
+
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     if fields["world_size"]:
         yield f"a job of {fields['world_size']} ranks"
     rank, why = fields["root_cause_rank"], fields["root_cause"]
     if why == "hang":
-        yield f"a hang: ranks {fields['waiting_ranks']} waited in vain and reported it"
+        yield f"a hang: ranks {_listed(fields['waiting_ranks'])} waited in vain and reported it"
         if fields["silent_ranks"]:
-            yield f"silent: ranks {fields['silent_ranks'][:16]}"
+            yield f"silent: ranks {_listed(fields['silent_ranks'])}"
     elif rank is not None:
         yield f"rank {rank} is the root cause: {why}"
     if fields["exit_code"] is not None:
@@ -232,7 +237,8 @@ def _warnings(fields: dict[str, Any]) -> Iterator[str]:
     if cause is not None and first is not None and first != cause:
         yield f"torchrun names rank {first} first, but rank {cause} has an error of its own"
     if fields["consequences"]:
-        yield f"ranks {fields['consequences'][:16]} failed as a consequence (peer gone, or SIGTERM)"
+        others = _listed(fields["consequences"])
+        yield f"ranks {others} failed as a consequence (peer gone, or SIGTERM)"
     if fields["exit_code"] == -9:
         yield "exit code -9: see dmesg for the OOM killer, and the memory limit of the job"
 

@@ -24,6 +24,7 @@ from artery.report.diagnose_proof import (
 )
 from artery.report.diagnose_run import run_drawing, run_payload
 from artery.report.diagnose_words import diagnose_words
+from artery.report.said import said
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 
@@ -220,9 +221,9 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
         return Text(head, style="dim")
     share = "" if one.beside else f"  ({word['confidence'].format(share=_share(one))})"
     lines: list[RenderableType] = [Text(f"{head}{share}")]
-    lines += [indented(Text(text), 3) for text in one.evidence]
+    lines += [indented(Text(_told(text, language)), 3) for text in one.evidence]
     lines += [indented(Text(f"{word['against']} {text}", style="dim"), 3) for text in one.against]
-    lines.append(indented(commands(word["next"], [one.cause.next]), 3))
+    lines.append(indented(commands(word["next"], [said(one.cause.next, language, "next")]), 3))
     lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
     return Group(*lines)
 
@@ -230,6 +231,12 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
 def _share(one: Weighed) -> str:
     """Return a confidence; never all of it."""
     return units.show_percent(one.confidence) if one.confidence < _SURE else f"> {_SURE:.0%}"
+
+
+def _told(evidence: str, language: Language) -> str:
+    """Return evidence with what a reader remarked in ``language``; it follows the file's name."""
+    file, colon, remark = evidence.partition(": ")
+    return f"{file}{colon}{said(remark, language)}"
 
 
 def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:

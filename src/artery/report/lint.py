@@ -11,6 +11,7 @@ from rich.text import Text
 
 from artery.answers.lint import LintAnswer, LintFinding
 from artery.diagnoser.lint.rule import Rule
+from artery.report.said import said
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language
 
@@ -90,8 +91,8 @@ def lint_drawing(answer: LintAnswer, language: Language) -> RenderableType:
     if not answer.findings:
         parts.append(Text(word["clean"], style="green"))
     files = ", ".join(f"{one.path}: {one.kind}" for one in answer.files)
-    said = word["kept"].format(passed=answer.passed, applied=answer.applied, files=files)
-    parts.append(Text(said, style="dim"))
+    kept = word["kept"].format(passed=answer.passed, applied=answer.applied, files=files)
+    parts.append(Text(kept, style="dim"))
     return Group(*parts)
 
 
@@ -105,15 +106,23 @@ def _finding_lines(same: list[LintFinding], language: Language) -> Iterator[Rend
     head.append(word[one.rule.level], style=_STYLES[one.rule.level])
     head.append(f"  {one.rule.id}  {_title(one.rule, language)}")
     yield head
-    yield indented(Text(one.text, style="dim"))
+    yield indented(Text(said(one.text, language, "lint"), style="dim"))
     if len(same) > 1:
         lines = ", ".join(str(each.line) for each in same[1 : 1 + _MORE])
         beyond = ", ..." if len(same) > 1 + _MORE else ""
-        said = word["again"].format(count=len(same), lines=lines + beyond)
-        yield indented(Text(said, style="dim"))
-    yield indented(labelled(word["why"], [Text(one.rule.why)]))
-    yield indented(labelled(word["fix"], [Text(one.rule.fix)]))
-    yield indented(labelled(word["see"], [Text(one.rule.reference, style="dim")]))
+        again = word["again"].format(count=len(same), lines=lines + beyond)
+        yield indented(Text(again, style="dim"))
+    why, fix, reference = reasons(one.rule, language)
+    yield indented(labelled(word["why"], [Text(why)]))
+    yield indented(labelled(word["fix"], [Text(fix)]))
+    yield indented(labelled(word["see"], [Text(reference, style="dim")]))
+
+
+def reasons(rule: Rule, language: Language) -> tuple[str, str, str]:
+    """Return why a rule is one, what keeps it, and where that is said."""
+    if language == "zh":
+        return rule.why_zh, rule.fix_zh, rule.reference_zh
+    return rule.why, rule.fix, rule.reference
 
 
 def _title(rule: Rule, language: Language) -> str:

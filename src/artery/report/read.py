@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.read import FileRead, ReadAnswer
-from artery.report.read_warnings import said
+from artery.report.said import said
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 
@@ -58,16 +58,18 @@ def read_drawing(answer: ReadAnswer, language: Language) -> RenderableType:
 def _file(one: FileRead, language: Language) -> RenderableType:
     word = _WORDS[language]
     title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
-    parts: list[RenderableType] = [Text(line, overflow="fold") for line in one.summary]
+    summary = (said(line, language, "summaries") for line in one.summary)
+    parts: list[RenderableType] = [Text(line, overflow="fold") for line in summary]
     told = (said(line, language) for line in one.warnings)
     notes = (*told, *(() if one.tested else (word["untested"],)))
     if notes:
         parts.append(labelled(word["warning"], (Text(note, style="yellow") for note in notes)))
     missing = one.fields.get("missing_facts")
     if isinstance(missing, (list, tuple)) and missing:
-        parts.append(labelled(word["missing"], (Text(str(fact)) for fact in missing)))
+        facts = (said(str(fact), language, "summaries") for fact in missing)
+        parts.append(labelled(word["missing"], map(Text, facts)))
     if one.ignored:
-        parts.append(labelled(word["ignored"], _ignored(one, word)))
+        parts.append(labelled(word["ignored"], _ignored(one, language)))
     return Group(title, *(indented(part) for part in parts))
 
 
@@ -76,12 +78,14 @@ def _kind(one: FileRead, word: Words) -> str:
     return kinds[one.kind]
 
 
-def _ignored(one: FileRead, word: Words) -> list[RenderableType]:
+def _ignored(one: FileRead, language: Language) -> list[RenderableType]:
+    word = _WORDS[language]
     lines: list[RenderableType] = []
     for run in one.ignored[:_MOST_IGNORED]:
         last = run.line + run.count - 1
         text = word["line"] if run.count == 1 else word["lines"]
-        lines.append(Text(text.format(line=run.line, last=last, why=run.why), style="dim"))
+        why = said(run.why, language, "summaries")
+        lines.append(Text(text.format(line=run.line, last=last, why=why), style="dim"))
     left = len(one.ignored) - _MOST_IGNORED
     if left > 0:
         lines.append(Text(word["more"].format(count=left), style="dim"))

@@ -8,8 +8,11 @@
     en = "peer-to-peer between GPUs is off"
     zh = "..."
     why = "..."
+    why_zh = "..."
     fix = "..."
+    fix_zh = "..."
     reference = "..."
+    reference_zh = "..."
     variables = ["NCCL_P2P_DISABLE"]    # with values, a pattern: needs no code
     values = "1"
     fails = "a file that breaks the rule"
@@ -61,8 +64,11 @@ class Rule:
     en: str
     zh: str
     why: str
+    why_zh: str
     fix: str
+    fix_zh: str
     reference: str
+    reference_zh: str
     fails: str
     passes: str
     kinds: tuple[Kind, ...] = ()
