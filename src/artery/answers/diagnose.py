@@ -8,15 +8,17 @@ from typing import Final
 
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
+from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of
 from artery.answers.diagnose_case import case_of
 from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU
 from artery.answers.diagnose_job import Job, job_of
 from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_run import RunHeld, run_held
-from artery.answers.diagnose_system import Stand, stand_for
+from artery.answers.diagnose_system import Asked, Stand, stand_for
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect_pricing import Setting
+from artery.answers.systems import file_and_chips
 from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Case, Curve, Fact, Point, Refusal
 from artery.diagnoser.played import Play, Player
@@ -40,7 +42,8 @@ class DiagnoseAnswer:
     ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``, ``one_node``, ``model_by_name``, ``chips_in_words``,
-    ``same_peak``, ``share_said``); ``wire`` is what one chip put on the network, B/s.
+    ``same_peak``, ``share_said``, ``other_memory``); ``wire`` is what one chip put on the network,
+    B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
     named; ``run`` a training run beside its own plan; ``None`` where there is none.
     """
@@ -83,10 +86,22 @@ def diagnose(
         rule = "there must be a file to diagnose"
         raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
     readings = _readings(paths, progress)
+    on = on_of(on, overrides, readings)
+    named = file_named(on, paths)
+    if named is not None:
+        readings += _readings([named], progress)
     fabric = fabric_of(readings)
-    case = case_of(readings, fabric)
+    split = dict(degrees or {})
+    cabled = (
+        fabric.source
+        if fabric is not None and on and fabric.source == file_and_chips(on)[0]
+        else None
+    )
     node = next((path for path, one in readings if one.system is not None and path != "-"), None)
-    held = _held(case, on, overrides, node)
+    asked = Asked(on, tuple(overrides), node, cabled)
+    case = doubted(case_of(readings, fabric), asked)
+    check_asked(asked, case, model, split, planned=plan_from is not None)
+    held = _held(case, asked)
     impossible = [each for each in held if each.judged and each.judged.ratio > _IMPOSSIBLE]
     if impossible:
         refusals = tuple(_impossible(each.judged) for each in impossible if each.judged)
@@ -100,10 +115,10 @@ def diagnose(
     play = None if stage is None or judged is None else stage.player(judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand), play)
     proof = None if stage is None else stage.proof(found)
-    job = _cost(found, stand, case, model, degrees)
+    job = _cost(found, stand, case, model, split)
     run = None
     if plan_from is not None:
-        run = run_held(readings, plan_from, on, overrides, {"model": model, **(degrees or {})})
+        run = run_held(readings, plan_from, on, overrides, {"model": model, **split})
         found = _by_run(found, run)
     answer = DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
@@ -166,7 +181,7 @@ def _cost(
     stand: Stand | None,
     case: Case,
     wanted: str | None,
-    degrees: Mapping[str, int] | None,
+    degrees: Mapping[str, int],
 ) -> Job | None:
     """Return what the likeliest cause costs the job that was named."""
     best = found.findings[0] if found.findings else None
@@ -176,7 +191,7 @@ def _cost(
     model = wanted or (said if isinstance(said, str) else None)
     if model is None or stand is None:
         return None
-    facts = {**case.facts, **{name: float(n) for name, n in (degrees or {}).items()}}
+    facts = {**case.facts, **{name: float(n) for name, n in degrees.items()}}
     try:
         return job_of(model, facts, stand, best.explanation.world)
     except InputError:
@@ -218,20 +233,18 @@ def _readings(paths: Sequence[str], progress: Progress | None) -> list[tuple[str
     return found
 
 
-def _held(
-    case: Case, on: str | None, overrides: Sequence[str], node: str | None
-) -> tuple[_Held, ...]:
+def _held(case: Case, asked: Asked) -> tuple[_Held, ...]:
     """Return every curve held against what it should be."""
     found = []
     for curve in () if case.refusals else case.curves:
-        stand = stand_for(case, curve, on, overrides, node)
+        stand = stand_for(case, curve, asked)
         judged = None if stand.setting is None else _against(curve, stand.setting)
         found.append(_Held(stand, judged))
     for share in () if case.refusals else case.shares:
         probe = Curve(share.collective, share.ranks, share.nodes,
                       (Point(share.size or PLATEAU, 1.0),), share.source,
                       sized=share.size is not None)  # fmt: skip
-        stand = stand_for(case, probe, on, overrides, node)
+        stand = stand_for(case, probe, asked)
         if stand.setting is not None:
             found.append(_Held(stand, _at_share(probe, stand.setting, share.part)))
     return tuple(found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from artery.answers.expect_pricing import Setting
-from artery.answers.systems import is_foreign, system_of
+from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import entry
 from artery.diagnoser.case import Case, Curve, Fact
@@ -82,18 +82,30 @@ def on_leaves(stand: Stand, nodes: int) -> Setting | None:
         return None
 
 
-def stand_for(
-    case: Case, curve: Curve, on: str | None, overrides: Sequence[str], file: str | None = None
-) -> Stand:
-    """Return what ``curve`` is held against.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was named: the system ``on`` with ``overrides``.
 
-    ``on`` is the system that was named, ``file`` one among the files that describes a node.
+    ``file`` is one among the files that describes a node, ``cabled`` one that describes a network
+    of two tiers, on which the measured system stands.
     """
+
+    on: str | None = None
+    overrides: tuple[str, ...] = ()
+    file: str | None = None
+    cabled: str | None = None
+
+
+def stand_for(case: Case, curve: Curve, asked: Asked) -> Stand:
+    """Return what ``curve`` is held against."""
+    on, overrides, file = asked.on, asked.overrides, asked.file
     ranks = curve.ranks or _whole(case, "ranks")
     if ranks is None and on is None and "system" not in case.facts:
         return _of_whole_nodes(case, curve, overrides)
     named = on or case.facts.get("system")
     nodes = curve.nodes or _whole(case, "nodes")
+    if on is not None and asked.cabled is not None:
+        return _as_designed(case, ranks, nodes, on, overrides)
     if isinstance(named, str):
         return _named(case, ranks, nodes, named, overrides)
     if ranks is None:
@@ -106,6 +118,43 @@ def stand_for(
     case, assumed = _with_chip(case, nodes)
     found = _from_facts(case, ranks, nodes, overrides)
     return replace(found, assumed=(*found.assumed, *assumed))
+
+
+def server_of(case: Case) -> str | None:
+    """Return the system that the files name, else the common server of their chip."""
+    named = case.facts.get("system")
+    return named if isinstance(named, str) else _BASES.get(str(case.facts.get("chip")))
+
+
+def node_for(case: Case, overrides: Sequence[str]) -> str | None:
+    """Return the system whose node the hosts of a network file are.
+
+    As ``node=`` among the overrides says, else the common server of the chip that the files name.
+    """
+    return node_of(overrides)[0] or _BASES.get(str(case.facts.get("chip")))
+
+
+def _as_designed(
+    case: Case, ranks: int | None, nodes: int | None, on: str, overrides: Sequence[str]
+) -> Stand:
+    """Return the network of a file with none of its cables missing.
+
+    What is missing is a cause, which must not be in the expectation already.
+    """
+    node = node_for(case, overrides)
+    if node is None:
+        system_of(on, overrides)  # which says what is missing
+        return Stand(None, on, (CHIP,))
+    server = system_of(node)
+    each = server.chips_per_node
+    if ranks is None:
+        if nodes is None:
+            return Stand(None, on, (RANKS,))
+        ranks = nodes * (_whole(case, "gpus_per_node") or each)
+    told = replace(case, facts={**case.facts, "chip": server.chip.name})
+    found = _from_facts(told, ranks, nodes, node_of(overrides)[1], node)
+    whole = f"the network of {file_and_chips(on)[0]} with all of its cables"
+    return replace(found, assumed=(*found.assumed, whole))
 
 
 _SERVERS: Final = ((15e9, "v100"), (30e9, "a100-80g"), (60e9, "h100-sxm"), (120e9, "b200"))
@@ -180,9 +229,16 @@ def _setting(
     return Stand(setting, spec, base=name, overrides=tuple(overrides), nccl=nccl)
 
 
-def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[str]) -> Stand:
+def _from_facts(
+    case: Case,
+    ranks: int,
+    nodes: int | None,
+    overrides: Sequence[str],
+    server: str | None = None,
+) -> Stand:
+    """Return nodes like ``server``, else like the common server of the chip, as the facts say."""
     chip = case.facts.get("chip")
-    base = _BASES.get(str(chip))
+    base = server or _BASES.get(str(chip))
     if base is None:
         return Stand(None, None, (CHIP,))
     per_node = _whole(case, "gpus_per_node") or system_of(base).chips_per_node
@@ -194,13 +250,22 @@ def _from_facts(case: Case, ranks: int, nodes: int | None, overrides: Sequence[s
         if network is None:
             return Stand(None, base, (NETWORK,))
         laid += network
-    laid = [*laid, *overrides]
     try:
-        found = _setting(base, ranks, nodes, laid, case)
+        found = _setting(base, ranks, nodes, [*laid, *overrides], case)
     except InputError as error:
+        if overrides and _can_be(base, ranks, nodes, laid, case):
+            raise  # the overrides are at fault
         fact = Missing("system", "; ".join(map(str, error.problems)), "--on SYSTEM")
         return Stand(None, base, (fact,))
     return replace(found, assumed=tuple(assumed))
+
+
+def _can_be(base: str, ranks: int, nodes: int, laid: Sequence[str], case: Case) -> bool:
+    try:
+        _setting(base, ranks, nodes, laid, case)
+    except InputError:
+        return False
+    return True
 
 
 def _node_overrides(case: Case, base: str, per_node: int) -> list[str]:

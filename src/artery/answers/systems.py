@@ -14,7 +14,7 @@ from artery.catalog.syntax import SUFFIXES
 from artery.catalog.systems import described, is_catalog_name, system
 from artery.core.cabling import Cabling
 from artery.core.system import System
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, Problems
 from artery.formats.node_table import assumed
 from artery.formats.reading import Reading
 from artery.formats.recognise import read, recognise
@@ -22,6 +22,9 @@ from artery.formats.text import beginning
 
 NODE: Final = "node"
 """The override that says what the hosts of a fabric file are: the name of a system."""
+
+_ENDINGS: Final = frozenset({".txt", ".log", ".json", ".xml", ".csv", ".conf", ".net", ".gz"})
+"""What files of other tools are called; no system of the catalog ends so."""
 
 _OF_SYSTEMS: Final = ("system", "state")
 """Kinds of foreign files that say how chips or hosts are joined."""
@@ -39,11 +42,12 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
 
 
 def _system(on: str, overrides: Sequence[str]) -> System:
-    file, chips = _file_and_chips(on)
-    node, rest = _node_of(overrides)
+    file, chips = file_and_chips(on)
+    node, rest = node_of(overrides)
     if not is_foreign(file):
+        _must_be(file)
         if node is not None:
-            raise _no_fabric(node, on)
+            raise _without_cables(node, on)
         return system(on, rest)
     found = read(file)
     if found.cabling is not None:
@@ -80,7 +84,7 @@ def _on_cables(
     return replace(built, warnings=(*notes, *built.warnings))
 
 
-def _node_of(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
+def node_of(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
     """Split ``node=SYSTEM`` off the overrides; the last one holds."""
     node: str | None = None
     rest: list[str] = []
@@ -93,13 +97,35 @@ def _node_of(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
     return node, rest
 
 
+def _must_be(file: str) -> None:
+    """Raise ``InputError`` for what is called as a file is, not there, and no catalog name."""
+    called = Path(file).suffix in _ENDINGS and not is_path(file)
+    if called and not is_catalog_name(file) and not Path(file).exists():
+        rule = "no such file, and no system of that name"
+        raise InputError(
+            Problem(field="on", found=f'"{file}"', rule=rule,
+                    fix="check the path; `artery catalog list systems` lists the names")
+        )  # fmt: skip
+
+
+def _without_cables(node: str, on: str) -> InputError:
+    """Return what is wrong with ``--node`` beside a system that is no file of cables."""
+    with Problems() as problems:
+        for field, name in (("on", on), (NODE, node)):
+            try:
+                system(name)
+            except InputError as error:
+                problems.absorb(error.at(field=field))
+    return _no_fabric(node, on)
+
+
 def _no_fabric(node: str, on: str) -> InputError:
     rule = "the hosts of a network file need it; a system says itself what its nodes are"
     fix = f"leave out --node, or --on FILE with the cables between hosts, not {on}"
     return InputError(Problem(file=ORIGIN, field=NODE, found=f'"{node}"', rule=rule, fix=fix))
 
 
-def _file_and_chips(on: str) -> tuple[str, int | None]:
+def file_and_chips(on: str) -> tuple[str, int | None]:
     """Split ``topo.txt:4`` into the file and the number of chips."""
     file, colon, count = on.rpartition(":")
     if colon and count.isdecimal() and 0 < len(count) < 10 and is_foreign(file):

@@ -91,7 +91,8 @@ class Refusal:
 class Case:
     """Everything that is known. ``origins`` says which file each of the ``facts`` is from.
 
-    ``notes`` are names of conventions by which something was taken as known.
+    ``notes`` are names of conventions by which something was taken as known. ``doubts`` are
+    contradictions between files and what was named: what is compared may be something else.
     """
 
     curves: tuple[Curve, ...] = ()
@@ -101,3 +102,4 @@ class Case:
     refusals: tuple[Refusal, ...] = ()
     shares: tuple[Share, ...] = ()
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()

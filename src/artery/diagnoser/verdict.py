@@ -101,14 +101,19 @@ def judge(
     broken = faults(case, causes())
     if case.refusals:
         return Diagnosis("refused", None, None, broken, (), case.refusals)
+    unlike = tuple(
+        Missing("chip", doubt, "nvidia-smi -L where it was measured; --on the system that has it")
+        for doubt in case.doubts
+    )
     if judged is not None and judged.ratio > TOO_GOOD:
-        return Diagnosis("unknown", judged, judged.curve, broken, (SYSTEM,), ())
+        asked = unlike or (SYSTEM,)
+        return Diagnosis("unknown", judged, judged.curve, broken, asked, ())
     if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
         ceilings = [one for one in causes() if one.ceiling and _applies(one, case, judged.curve)]
         found = weigh(case, judged.curve, judged.shape.shape, None, ceilings)
         stopped = any(one.cause.stops for one in broken)
         verdict: Verdict = "faulty" if stopped else "healthy"
-        return Diagnosis(verdict, judged, judged.curve, (*broken, *found), (), ())
+        return Diagnosis(verdict, judged, judged.curve, (*broken, *found), unlike, ())
     curve = judged.curve if judged is not None else _slowest(case)
     shape = None if curve is None else shape_of(curve).shape
     candidates = [cause for cause in causes() if _applies(cause, case, curve)]
@@ -120,7 +125,7 @@ def judge(
     shown = _shown(weighed)
     seen = {one.cause.key for one in shown}
     rest = tuple(one for one in broken if one.cause.key not in seen)
-    return Diagnosis(verdict, judged, curve, (*shown, *rest), asked, ())
+    return Diagnosis(verdict, judged, curve, (*shown, *rest), (*unlike, *asked), ())
 
 
 def _asked(

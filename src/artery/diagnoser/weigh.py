@@ -44,6 +44,10 @@ UNPRICED: Final = 0.1
 ELSE: Final = 0.1
 """Assumed: prior times likelihood that it is something nobody wrote a rule for."""
 
+DOUBTED: Final = 20.0
+"""Assumed: odds that it is something else, where files and the named system contradict each other,
+over those where they agree."""
+
 _FROM: Final = 4 * 2**20
 """Bytes. Below, start-up times rule, in which machines differ twofold without any fault."""
 
@@ -108,7 +112,7 @@ def weigh(
     """Return the candidates, the likeliest first, with confidences that sum to less than one."""
     found = [_one(cause, case, curve, shape, reprice) for cause in candidates]
     found = [one for one in found if one.evidence or not one.cause.only_with_evidence]
-    total = ELSE + sum(one.odds for one in found)
+    total = ELSE * (DOUBTED if case.doubts else 1.0) + sum(one.odds for one in found)
     ranked = sorted(found, key=lambda one: -one.odds)
     return tuple(
         Weighed(one.cause, one.evidence, one.against, one.explanation, one.odds, one.odds / total)

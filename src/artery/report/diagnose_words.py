@@ -61,6 +61,8 @@ _EN = {
     "same_peak": "One of several chips: all have the same dense peak, so it does not matter which.",
     "share_said": "Nobody says a bandwidth: it is the share that was said of what this system "
     "should give.",
+    "other_memory": "The files name another chip than the system that was named; both have the "
+    "same links and the same peak.",
     "healthy_next": "Nothing to repair: what was measured is what this system gives.",
     "healthy_but": "What was measured is what this system gives. What follows explains nothing of "
     "it, and is to be repaired all the same.",
@@ -138,6 +140,7 @@ _ZH = {
     "chips_in_words": "芯片取自硬件描述的文字。",
     "same_peak": "几种芯片之一：它们的稠密峰值相同，是哪一种并无影响。",
     "share_said": "未给出带宽：按所说的比例乘以本系统应有的带宽。",
+    "other_memory": "文件所写的芯片与指定系统的不同；两者链路与峰值相同。",
     "healthy_next": "无需修复：实测即为该系统应有的水平。",
     "healthy_but": "实测即为该系统应有的水平。以下各项与数值无关，但本身就是故障，仍须修复。",
     "beside": "另有 {count} 项故障",
