@@ -45,8 +45,14 @@ A real run is accounted for in the same classes: `artery goodput --log FILE...` 
 `artery train`, logs of Megatron-LM, torchtitan and others with or without torchrun's own lines,
 `sacct -P -D -o JobID,JobName,State,Submit,Start,End`, `kubectl get pods,events -o json`; one file
 fills what another leaves open, and at every instant the most telling line counts. Steps done again
-after a restart are work lost. With a MODEL the prediction stands beside it. Files without a zone in
-their times are taken to agree with each other.
+after a restart are work lost. With a MODEL the prediction stands beside it.
+
+Files whose times name no zone (`sacct`, most programs) are taken to agree with each other. Beside a
+file that names its own (Kubernetes, `artery train`) they are refused until `--time-zone` says
+theirs: an offset of hours would pass for waiting. Values that cannot be (negative lengths, a job
+that ends before it starts, the years 1970 or 2300, two columns of one name) are refused with line
+and field, all at once. Said, and counted as told: phases told twice (once), phases of one rank that
+overlap, clocks that go back, gaps of a day, a program that works while its scheduler waits.
 
 The rows below and their inputs stand in `accuracy/data/reliability.csv`; an input that nobody
 published is named. `python -m docs_build docs/goodput.md` writes this page.
@@ -74,7 +80,12 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
 Megatron-LM、torchtitan 等的训练日志（带不带 torchrun 自己的行都可以）、
 `sacct -P -D -o JobID,JobName,State,Submit,Start,End` 与 `kubectl get pods,events -o json`；
 一个文件补上另一个留下的空白，每一刻以说得最具体的一行为准。重启后重做的步算作丢失的工作。
-给出 MODEL 时，预测列在旁边。没有时区的时间视为彼此一致。
+给出 MODEL 时，预测列在旁边。
+
+没有时区的时间（`sacct`、多数程序）视为彼此一致。若旁边的文件写明时区（Kubernetes、`artery train`），则须用
+`--time-zone` 给出，否则拒绝：几小时的时差会被当作等待。不可能的值（负的时长、结束早于开始、1970 或 2300 年、
+同名的两列）按行和字段一次全部报出并拒绝。以下会说明并照常计算：重复的阶段（只算一次）、同一 rank 重叠的阶段、
+倒退的时钟、长达一天的空白、调度器称在等待时程序却在工作。
 
 以下各行及其输入都在 `accuracy/data/reliability.csv`；无人公布的输入都写明。
 `python -m docs_build docs/goodput.zh.md` 重写本页。[English](goodput.md)

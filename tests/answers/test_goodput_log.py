@@ -74,7 +74,7 @@ def test_a_scheduler_fills_what_the_program_leaves_open(tmp_path: Path) -> None:
         "1|r|COMPLETED|2026-09-21T14:12:20|2026-09-21T14:13:10|2026-09-21T14:14:20\n",
         encoding="utf-8",
     )
-    run = measured_run([phases(tmp_path / "p.jsonl"), str(sacct)])
+    run = measured_run([phases(tmp_path / "p.jsonl"), str(sacct)], time_zone="UTC")
     assert run.account.seconds["queue"] == pytest.approx(50)
     assert run.account.seconds["step"] == pytest.approx(30)
     assert run.account.seconds["running"] == pytest.approx(70 - 56)
@@ -106,7 +106,7 @@ def test_what_tells_no_times_is_refused_and_so_are_two_runs(tmp_path: Path) -> N
         encoding="utf-8",
     )
     with pytest.raises(InputError, match="one run"):
-        measured_run([phases(tmp_path / "p.jsonl"), str(old)])
+        measured_run([phases(tmp_path / "p.jsonl"), str(old)], time_zone="UTC")
     with pytest.raises(InputError, match="nowhere"):
         measured_run([str(tmp_path / "nowhere")])
 
@@ -121,3 +121,46 @@ def test_lines_that_were_passed_over_are_said(tmp_path: Path) -> None:
     with Path(path).open("a", encoding="utf-8") as file:
         file.write('\n{"schema": "artery.ph')
     assert "1 lines passed over" in measured_run([path]).warnings[0]
+
+
+def sacct_of(path: Path, hours: int) -> str:
+    """What Slurm says of the run of :func:`phases`, on a wall clock ``hours`` ahead of UTC."""
+    path.write_text(
+        "JobID|JobName|State|Submit|Start|End\n"
+        f"1|r|COMPLETED|2026-09-21T{14 + hours}:12:20|2026-09-21T{14 + hours}:13:10|"
+        f"2026-09-21T{14 + hours}:14:20\n",
+        encoding="utf-8",
+    )
+    return str(path)
+
+
+def test_logs_without_a_zone_are_not_joined_to_those_with_one_until_it_is_told(
+    tmp_path: Path,
+) -> None:
+    both = [phases(tmp_path / "p.jsonl"), sacct_of(tmp_path / "sacct.txt", 8)]
+    with pytest.raises(InputError, match="--time-zone") as refused:
+        measured_run(both)
+    (problem,) = refused.value.problems
+    assert problem.file == both[1]
+    expected = measured_run([both[0], sacct_of(tmp_path / "utc.txt", 0)], time_zone="UTC").account
+    for zone in ("+08:00", "UTC+8", "Asia/Shanghai"):
+        assert measured_run(both, time_zone=zone).account == expected
+    assert measured_run([both[1]]).account.wall == 120  # alone it needs none
+
+
+@pytest.mark.parametrize("zone", ["", "local", "+25:00", "../etc/passwd", "Mars/Olympus"])
+def test_a_zone_that_there_is_not_is_refused(tmp_path: Path, zone: str) -> None:
+    with pytest.raises(InputError, match="time_zone"):
+        measured_run([sacct_of(tmp_path / "sacct.txt", 0)], time_zone=zone)
+
+
+def test_work_while_the_scheduler_says_that_the_job_waits_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "sacct.txt"
+    path.write_text(
+        "JobID|JobName|State|Submit|Start|End\n"
+        "1|r|COMPLETED|2026-09-21T14:13:10|2026-09-21T14:13:40|2026-09-21T14:14:20\n",
+        encoding="utf-8",
+    )
+    run = measured_run([phases(tmp_path / "p.jsonl"), str(path)], time_zone="UTC")
+    (said,) = [each for each in run.warnings if "clocks apart" in each]
+    assert "p.jsonl works for 15.0 s while" in said

@@ -46,7 +46,7 @@ CALLS = [
     ["goodput", "gpt2", "--on", "dgx-h100:16", "--tokens", "1B", "--checkpoint", "memory,shared"],
     ["goodput", "resnet50", "--on", "ethernet-10g:4", "--slow-nodes-per-1000-days", "1"],
     ["goodput", "gpt2", "--on", "dgx-h100:8", "--node-failures-per-1000-days", "0"],
-    ["goodput", "--log", "tests/fixtures/slurm-sacct/requeued.txt"],
+    ["goodput", "--log", "tests/fixtures/slurm-sacct/requeued.txt", "--time-zone", "UTC"],
     ["goodput", "gpt2", "--on", "dgx-h100:8", "--log", "tests/fixtures/megatron-log/steps.log"],
     [
         *("schedule", "synthetic:llm,jobs=200,days=0.5", "--on", "dgx-h100:512"),

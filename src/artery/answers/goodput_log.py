@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 from typing import Final
 
+from artery.answers.goodput_clocks import day, on_one_clock, said_of_times, zone_of
 from artery.answers.goodput_result import GoodputAnswer
 from artery.cloud.accounting import Account, Activity, Span, account
 from artery.errors import InputError, Problem, Problems
@@ -79,15 +80,19 @@ def measured_run(
     paths: Sequence[str],
     predicted: GoodputAnswer | None = None,
     progress: Callable[[int], None] | None = None,
+    time_zone: str | None = None,
 ) -> MeasuredRun:
     """Return the account of the run that the files at ``paths`` tell of, all taken together.
 
     They may be of our own runner, torchrun and the program under it, Slurm and Kubernetes; one
-    fills what another leaves open. ``predicted`` is laid beside it.
+    fills what another leaves open. ``predicted`` is laid beside it. ``time_zone`` (``UTC``,
+    ``+08:00``, ``Europe/Berlin``) is that of the files whose times name none.
 
-    Raises :class:`artery.errors.InputError` for files that cannot be read, that tell no times, or
-    that do not tell of one run.
+    Raises :class:`artery.errors.InputError` for files that cannot be read, that tell no times, that
+    do not tell of one run, and, without ``time_zone``, for files of which some name their zone
+    and some do not.
     """
+    zone = None if time_zone is None else zone_of(time_zone)
     told: list[tuple[str, Reading]] = []
     files = []
     with Problems() as problems:
@@ -101,6 +106,7 @@ def measured_run(
                 problems.add(_without_times(path, reading.format))
             files.append(LogFile(path, reading.format, len(reading.spans)))
             told.append((path, reading))
+    told = on_one_clock(told, zone)
     spans = _together(told)
     found = account(_one_run(spans, paths))
     return MeasuredRun(
@@ -111,7 +117,7 @@ def measured_run(
         restart=_restart(found),
         gains=tuple(_gains(found)),
         against=tuple(_against(found, predicted)) if predicted is not None else (),
-        warnings=(*_passed_over(told), *_warnings(found)),
+        warnings=(*_passed_over(told), *said_of_times(told), *_warnings(found)),
     )
 
 
@@ -144,14 +150,15 @@ def _without_times(path: str, format_name: str) -> Problem:
 
 
 def _one_run(spans: list[Span], paths: Sequence[str]) -> list[Span]:
-    wall = max(s.end for s in spans) - min(s.start for s in spans)
-    if not 0 < wall < YEAR_ONLY:
+    begin, end = min(s.start for s in spans), max(s.end for s in spans)
+    if not 0 < end - begin < YEAR_ONLY:
         raise InputError(
             Problem(
                 file=", ".join(paths),
-                found=f"times over {wall / 86400:,.0f} days",
+                found=f"times over {(end - begin) / 86400:,.0f} days, {day(begin)} to {day(end)}",
                 rule="all files must tell of one run, at most a year long",
-                fix="leave out the file of another run, or the one whose lines have no year",
+                fix="leave out the file of another run, or the one whose lines have no year; a "
+                "clock that was never set says 1970",
             )
         )
     return spans

@@ -162,22 +162,27 @@ def _model_and_logs(
     return words[0], (*logs, *words[1:])
 
 
-def _measured(logs: tuple[str, ...], predicted: GoodputAnswer | None) -> MeasuredRun:
+def _measured(
+    logs: tuple[str, ...], zone: str | None, predicted: GoodputAnswer | None
+) -> MeasuredRun:
     from artery.answers.goodput_log import measured_run
 
-    return measured_run(logs, predicted)
+    return measured_run(logs, predicted, time_zone=zone)
 
 
-def _account(logs: tuple[str, ...], *, as_json: bool, lang: Language, out: str) -> None:
+def _account(
+    logs: tuple[str, ...], zone: str | None, *, as_json: bool, lang: Language, out: str
+) -> None:
     """Print the account of a run that no model was named for."""
-    run = _measured(logs, None)
+    run = _measured(logs, zone, None)
     from artery.report.goodput_log import measured_document, measured_drawing
 
     if as_json:
         from artery.report.files import write_whole
         from artery.report.json import document
 
-        write_whole(out, document("goodput", measured_document(run, {"log": list(logs)})))
+        asked = {"log": list(logs), **({"time_zone": zone} if zone else {})}
+        write_whole(out, document("goodput", measured_document(run, asked)))
     else:
         from artery.report.terminal import deliver
 
@@ -193,6 +198,11 @@ def _account(logs: tuple[str, ...], *, as_json: bool, lang: Language, out: str) 
     metavar="FILE...",
     help="Logs of a real run: where its time went, beside the prediction if MODEL is given.",
 )
+@click.option(
+    "--time-zone",
+    metavar="ZONE",
+    help="Zone of logs whose times name none: UTC, +08:00, Europe/Berlin.",
+)
 @from_option
 @_told
 @plan_flags
@@ -203,6 +213,7 @@ def command(
     *,
     words: tuple[str, ...],
     logs: tuple[str, ...],
+    time_zone: str | None,
     on: str | None,
     saved: str | None,
     as_json: bool,
@@ -226,21 +237,24 @@ def command(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     told = {name: flags.pop(name) for name in _NAMES}
     model, logs = _model_and_logs(words, logs, planned=on is not None or saved is not None)
+    if time_zone is not None and not logs:
+        raise UsageError("--time-zone is that of logs; add --log FILE")
     if logs and model is None and saved is None:
-        _account(logs, as_json=as_json, lang=lang, out=out)
+        _account(logs, time_zone, as_json=as_json, lang=lang, out=out)
         return
     asked = request(model, on, saved, flags)
     given = {name: value for name, value in told.items() if value is not None}
     from artery.answers.goodput import goodput
 
     answer = goodput(asked.model, asked.on, **asked.options, **given)
-    run = _measured(logs, answer) if logs else None
+    run = _measured(logs, time_zone, answer) if logs else None
     if as_json:
         from artery.report.files import write_whole
         from artery.report.goodput import goodput_payload
         from artery.report.json import document
 
-        request_ = {**asked.document(), **given, **({"log": list(logs)} if logs else {})}
+        zone = {"time_zone": time_zone} if time_zone else {}
+        request_ = {**asked.document(), **given, **({"log": list(logs)} if logs else {}), **zone}
         write_whole(out, document("goodput", goodput_payload(answer, request_, run)))
     else:
         from artery.report.goodput import goodput_drawing

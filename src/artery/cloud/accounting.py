@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeVar
 
@@ -60,7 +60,8 @@ class Span:
     """From ``start`` to ``end`` (seconds of one clock) ``lane`` did ``activity``.
 
     ``lane`` is ``None`` for the whole job. ``first`` and ``last`` are the numbers of the steps done
-    in it, if it is of steps; ``attempt`` counts the starts of the job, where that is known.
+    in it, if it is of steps; ``attempt`` counts the starts of the job, where that is known. Without
+    ``zoned`` its times name no zone: they are those of some wall clock, taken as UTC.
     """
 
     start: float
@@ -70,6 +71,7 @@ class Span:
     first: int | None = None
     last: int | None = None
     attempt: int | None = None
+    zoned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +222,7 @@ def _redone(spans: Sequence[Span]) -> tuple[list[Span], int, int]:
 
 
 def _part(span: Span, start: float, end: float, activity: Activity) -> Span:
-    return Span(start, end, activity, span.lane, span.first, span.last, span.attempt)
+    return replace(span, start=start, end=end, activity=activity)
 
 
 def _restarts(spans: Sequence[Span]) -> int:

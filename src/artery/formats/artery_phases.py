@@ -12,7 +12,6 @@ the usual step of its rank is not counted as training.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from typing import Any, Final
 
 from artery.cloud.accounting import Activity, Span
 from artery.errors import InputError, Problem
+from artery.formats.phase_rows import Row, contradictions, once, rows_of
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
 from artery.formats.wording import counted
@@ -51,11 +51,6 @@ ACTIVITY: Final[Mapping[str, Activity]] = {
 BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
 """What runs beside the others, or is part of them: no share of the time of its own."""
 
-LARGEST: Final = 1e12
-"""Assumed: no time is later than this many seconds after 1970; a NaN is no number either."""
-
-Row = dict[str, Any]
-
 
 def _recognise(text: Text) -> float:
     return 0.99 if f'"{SCHEMA}"' in text.head else 0.0
@@ -66,11 +61,16 @@ def read_rows(path: str | Path) -> list[Row]:
 
     Raises ``OSError`` if it cannot be read.
     """
-    return _rows(Path(path).read_text("utf-8", errors="replace").splitlines())[0]
+    lines = Path(path).read_text("utf-8", errors="replace").splitlines()
+    return [row for _, row in rows_of(lines, SCHEMA, str(path))[0]]
 
 
 def _read(text: Text) -> Reading:
-    rows, bad = _rows(text.lines)
+    numbered, bad, wrong = rows_of(text.lines, SCHEMA, text.path)
+    if wrong:
+        raise InputError(wrong)
+    numbered, said = once(numbered)
+    rows = [row for _, row in numbered]
     if not rows:
         rule = 'each line is an object with "schema", "ts", "seconds", "rank" and "phase"'
         fix = "give the file that artery train --log wrote"
@@ -78,40 +78,9 @@ def _read(text: Text) -> Reading:
     spans = tuple(spans_of(rows))
     fields = _fields(rows)
     ignored = tuple(Ignored(line, 1, "no phase (a line that was cut off?)") for line in bad)
-    return Reading("artery-phases", "log", tuple(_summary(fields)), fields, (), ignored,
+    warnings = (*said, *contradictions(numbered, ACTIVITY))
+    return Reading("artery-phases", "log", tuple(_summary(fields)), fields, warnings, ignored,
                    spans=spans)  # fmt: skip
-
-
-def _rows(lines: Iterable[str]) -> tuple[list[Row], list[int]]:
-    rows: list[Row] = []
-    bad: list[int] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            row = None
-        if _whole(row):
-            rows.append(row)
-        else:
-            bad.append(number)
-    return rows, bad
-
-
-def _whole(row: object) -> bool:
-    return (
-        isinstance(row, dict)
-        and row.get("schema") == SCHEMA
-        and all(_number(row.get(name)) for name in ("ts", "seconds", "rank"))
-        and row["seconds"] >= 0
-        and isinstance(row.get("phase"), str)
-    )
-
-
-def _number(value: object) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and abs(value) < LARGEST  # type: ignore[arg-type]
 
 
 def spans_of(rows: Iterable[Row]) -> list[Span]:

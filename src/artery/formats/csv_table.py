@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from io import StringIO
 
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, Problems
 from artery.formats.text import Text
 
 
@@ -20,6 +20,19 @@ def header_of(text: Text) -> list[str]:
 def has_columns(text: Text, *needed: str) -> bool:
     """Whether the header has all of ``needed``."""
     return set(needed) <= set(header_of(text))
+
+
+def refuse_twice(path: str, line: int, names: Sequence[str]) -> None:
+    """Raise ``InputError`` if a column is named twice: which one counts nobody can tell."""
+    with Problems() as problems:
+        for name, count in Counter(name for name in names if name).items():
+            if count > 1:
+                problems.add(
+                    Problem(
+                        file=path, line=line, field=name, found=f"{count} columns of that name",
+                        rule="a column has a name of its own", fix="take out or rename the others",
+                    )
+                )  # fmt: skip
 
 
 def rows_of(text: Text, strange: list[int]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -35,6 +48,7 @@ def rows_of(text: Text, strange: list[int]) -> Iterator[tuple[int, dict[str, str
                 continue
             if not names:
                 names = [name.strip().casefold() for name in cells]
+                refuse_twice(text.path, reader.line_num, names)
             elif len(cells) != len(names):
                 strange.append(reader.line_num)
             else:

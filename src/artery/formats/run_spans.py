@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
 from artery.cloud.accounting import Activity, Span
-from artery.formats.stamps import stamp, year
+from artery.formats.stamps import stamp, year, zoned
 from artery.formats.text import Text
+from artery.formats.wording import counted
+from artery.units import show_time
 
 Mark = Literal["begin", "rendezvous", "start", "failed", "stop", "load", "loaded", "save", "saved"]
 
@@ -52,6 +54,9 @@ HALF_YEAR: Final = 183 * 86400.0
 
 _DISORDER: Final = 60.0
 """Assumed: lines of several processes stand at most this many seconds out of order."""
+
+GAP: Final = 86400.0
+"""Assumed: a log that is silent for a day has a hole, or its clock was set."""
 
 _SUNDAY: Final = 6
 
@@ -109,25 +114,69 @@ class _Clock:
         self.attempt, self.fresh, self.failed = self.attempt + 1, True, False
 
 
-def program_spans(lines: Sequence[str], reports: Sequence[Report]) -> tuple[Span, ...]:
+def program_spans(
+    lines: Sequence[str], reports: Sequence[Report], remarks: list[str] | None = None
+) -> tuple[Span, ...]:
     """Return the spans that the ``lines`` of one log tell, with the ``reports`` found in them.
 
     A line without a time of its own happens when the line before it did; a report without one
-    comes as much later than the report before as its steps took.
+    comes as much later than the report before as its steps took. Times that go back, or on by
+    more than a day, are told to ``remarks``.
     """
     reports = _of_one_rank(lines, reports)
     found = {report.line: report for report in reports}
     marked = set(Text("", "\n".join(lines)).lines_with(*_WORDS))
-    clock, reader = _Clock(reports), _Stamps(year("\n".join(lines[:2000])))
+    head = "\n".join(lines[:2000])
+    clock, reader, leaps = _Clock(reports), _Stamps(year(head)), _Leaps()
     for number, line in enumerate(lines, 1):
         at = reader.read(line, clock.now)
         if at is not None:
+            leaps.look(number, clock.now, at)
             clock.at(at)
         if number in found:
             _report(clock, found[number], stamped=at is not None)
         elif number in marked and clock.now is not None:
             _line(clock, line)
-    return tuple(clock.spans)
+    if remarks is not None:
+        remarks += leaps.remarks()
+    if zoned(head):
+        return tuple(clock.spans)
+    return tuple(replace(span, zoned=False) for span in clock.spans)
+
+
+class _Leaps:
+    """Where the times of a log do not follow one another."""
+
+    def __init__(self) -> None:
+        self._back: list[tuple[int, float]] = []
+        self._ahead: list[tuple[int, float]] = []
+
+    def look(self, line: int, before: float | None, at: float) -> None:
+        """Note a time that is far from the latest before it."""
+        if before is None:
+            return
+        if at < before - _DISORDER:
+            self._back.append((line, before - at))
+        elif at > before + GAP:
+            self._ahead.append((line, at - before))
+
+    def remarks(self) -> list[str]:
+        """What is to be said of them, the first of each kind."""
+        said = []
+        if self._back:
+            line, by = self._back[0]
+            said.append(
+                f"line {line}: its time is {show_time(by)} before that of the lines above "
+                f"({counted(len(self._back), 'such line')}): a clock set back, or two logs in one "
+                "file; until the times go on it counts as the latest before"
+            )
+        if self._ahead:
+            line, by = self._ahead[0]
+            said.append(
+                f"line {line}: {show_time(by)} pass without a line "
+                f"({counted(len(self._ahead), 'such gap')}): a clock set on, or a log with a hole"
+            )
+        return said
 
 
 class _Stamps:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from artery.cloud.accounting import Activity, Span
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, Problems
+from artery.formats.csv_table import refuse_twice
 from artery.formats.hostlist import expand
 from artery.formats.job_rows import JobRow, seconds
 from artery.formats.numerals import whole
@@ -16,7 +17,7 @@ from artery.formats.passed import passed_over
 from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.slurm_words import duration, exit_code, gpus, memory
-from artery.formats.stamps import stamp
+from artery.formats.stamps import EARLIEST, LATEST, stamp
 from artery.formats.text import Text
 from artery.formats.wording import counted, hours
 
@@ -49,6 +50,7 @@ def _rows(text: Text, index: int, header: str) -> Iterator[tuple[int, Row]]:
     below = enumerate(text.lines[index + 1 :], index + 2)
     if "|" in header:
         names = [name.strip().casefold() for name in header.split("|")]
+        refuse_twice(text.path, index + 1, names)
         for number, raw in below:
             cells = bare(raw).strip().split("|")
             # cut rows end early; a row without a job id is none
@@ -80,6 +82,7 @@ def _read(text: Text) -> Reading:
     steps = Counter(step[1] for _, row in rows if (step := _STEP.fullmatch(row.get("jobid", ""))))
     allocations = [(n, row) for n, row in rows if not _STEP.fullmatch(row.get("jobid", ""))]
     jobs = [_job(row, text.path, number) for number, row in allocations]
+    refuse_impossible(text.path, [(n, one) for (n, _), one in zip(allocations, jobs, strict=True)])
     fields = _fields(jobs, steps, header[1])
     used = {number for number, _ in rows} | {header[0] + 1}
     ignored = passed_over(text, used, _DASHES, "no row of the table")
@@ -151,9 +154,9 @@ def _spans_of(jobs: list[dict[str, Any]]) -> Iterator[Span]:
         since = submit if before is None else before
         if since is not None and start is not None:
             waits: Activity = "queue" if before is None else "reschedule"
-            yield Span(since, start, waits, attempt=attempt)
+            yield Span(since, start, waits, attempt=attempt, zoned=False)
         if start is not None and end is not None:
-            yield Span(start, end, "running", attempt=attempt)
+            yield Span(start, end, "running", attempt=attempt, zoned=False)
             before = end
 
 
@@ -163,6 +166,35 @@ def _times(one: dict[str, Any]) -> tuple[float | None, float | None, float | Non
     if end is None and start is not None and one["elapsed_s"] is not None:
         end = start + one["elapsed_s"]
     return submit, start, end
+
+
+_MOST_SAID: Final = 20
+"""Rows that cannot be are said one by one, up to so many."""
+
+
+def refuse_impossible(path: str, jobs: list[tuple[int, dict[str, Any]]]) -> None:
+    """Raise ``InputError`` for times that no job has: out of order, or of no year of Slurm's."""
+    with Problems() as problems:
+        wrong = [problem for line, one in jobs for problem in _impossible(path, line, one)]
+        for problem in wrong[:_MOST_SAID]:
+            problems.add(problem)
+        if len(wrong) > _MOST_SAID:
+            problems.add(Problem(file=path, found=f"{len(wrong) - _MOST_SAID} more such times"))
+
+
+def _impossible(path: str, line: int, one: dict[str, Any]) -> Iterator[Problem]:
+    times = {name: stamp(one[name.casefold()] or "", 1970) for name in ("Submit", "Start", "End")}
+    for name, at in times.items():
+        if at is not None and not EARLIEST <= at <= LATEST:
+            found, rule = str(one[name.casefold()]), "is a time from the year 2000 to 2100"
+            fix = "mend or take out the row; was the clock of the controller set?"
+            yield Problem(file=path, line=line, field=name, found=found, rule=rule, fix=fix)
+    for first, then in (("Submit", "Start"), ("Start", "End")):
+        earlier, later = times[first], times[then]
+        if earlier is not None and later is not None and later < earlier:
+            found = f"{one[then.casefold()]}, before {first} {one[first.casefold()]}"
+            rule, fix = f"{then} is not before {first}", "mend or take out the row"
+            yield Problem(file=path, line=line, field=then, found=found, rule=rule, fix=fix)
 
 
 def _fields(jobs: list[dict[str, Any]], steps: Counter[str], header: str) -> dict[str, Any]:

@@ -18,6 +18,11 @@ _ISO: Final = re.compile(
 )
 _GLOG: Final = re.compile(r"\b[IWEFV](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{3,6})\b")
 
+EARLIEST: Final = 946_684_800.0
+LATEST: Final = 4_102_444_800.0
+"""The years 2000 and 2100: no run is older, or later (assumed). A clock that was never set says
+1970."""
+
 _WITHIN: Final = 400
 """A stamp stands near the beginning of a line, behind a rank's prefix at most."""
 
@@ -26,6 +31,12 @@ def year(content: str) -> int:
     """Return the year of the first whole date in ``content``; 1970 if there is none."""
     found = _ISO.search(content[:1_000_000])
     return int(found[1]) if found else 1970
+
+
+def zoned(content: str) -> bool:
+    """Return whether the first whole date in ``content`` names its zone; glog's never do."""
+    found = _ISO.search(content[:1_000_000])
+    return bool(found and found[8])
 
 
 def stamp(line: str, of_year: int) -> float | None:
@@ -42,13 +53,12 @@ def stamp(line: str, of_year: int) -> float | None:
 
 
 @lru_cache(maxsize=4096)
-def _seconds(
-    year: str, month: str, day: str, hour: str, minute: str, second: str, zone: str | None
-) -> float | None:
-    """Seconds since 1970; many lines of a log carry the same."""
-    parts = int(year), int(month), int(day), int(hour), int(minute), int(second)
+def _seconds(*words: str | None) -> float | None:
+    """Seconds since 1970 of year to second and zone; many lines of a log carry the same."""
+    *parts, zone = words
     try:
-        return datetime(*parts, tzinfo=_zone(zone)).timestamp()
+        year, month, day, *time = (int(part or 0) for part in parts)
+        return datetime(year, month, day, *time, tzinfo=_zone(zone)).timestamp()
     except (ValueError, OverflowError):
         return None
 

@@ -151,11 +151,13 @@ def _read(text: Text) -> Reading:
     fields = _fields(text, dialect, steps, counted_)
     used = {step.line for step in steps}
     measurement = _measurement(text.path, fields)
+    leaps: list[str] = []
+    spans = program_spans(text.lines, [_report(step) for step in steps], leaps)
     return Reading(
         "megatron-log", "measurement", tuple(_summary(fields)), fields,
-        tuple(_warnings(steps, fields)), passed_over(text, used, None, "no report of a step"),
+        (*_warnings(steps, fields), *leaps), passed_over(text, used, None, "no report of a step"),
         measurements=(measurement,) if measurement else (),
-        spans=program_spans(text.lines, [_report(step) for step in steps]),
+        spans=spans,
     )  # fmt: skip
 
 
