@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
+from artery.cli import main
 from artery.errors import InputError
-from artery.report.files import write_whole
+from artery.report.files import check_writable, write_whole
 from artery.report.terminal import deliver
 
 
@@ -97,3 +98,60 @@ def test_a_terminal_that_does_not_know_its_width_gets_a_readable_one(
     monkeypatch.setenv("COLUMNS", columns)
     deliver(Text("step 6.12 s"), "-")
     assert capsys.readouterr().out == "step 6.12 s\n"
+
+
+@pytest.mark.parametrize("name", ["missing/out.json", "long" * 100, "", "/proc/artery.json"])
+def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path: Path, name: str) -> None:
+    place = name if name.startswith("/") else str(tmp_path / name)
+    with pytest.raises(InputError, match="must be writable"):
+        check_writable(place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text("old")
+    check_writable(str(path))
+    check_writable("-")
+    check_writable("/dev/null")
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plan", "nobody", "--on", "nowhere"],
+        ["plan", "nobody", "--on", "nowhere", "--trace"],
+        ["schedule", "/none", "--on", "nowhere", "--timeline"],
+        ["simulate", "all_reduce", "--on", "nowhere", "--map"],
+        ["simulate", "all_reduce", "--on", "nowhere", "--trace"],
+        ["train", "nobody"],
+        ["read", "/none"],
+        ["lint", "/none"],
+        ["diagnose", "/none"],
+        ["expect", "all_reduce", "--on", "nowhere"],
+        ["scale", "nobody", "--on", "nowhere", "--chips", "1"],
+        ["goodput", "nobody", "--on", "nowhere"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_looks_at_its_outputs_first(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag = [] if words[-1].startswith("--") else ["-o"]
+    place = str(tmp_path / "missing" / "out.json")
+    assert main([*words, *flag, place, "--lang", "en"]) == 3
+    told = capsys.readouterr().err
+    assert place in told
+    assert "nowhere" not in told
+    assert "/none" not in told
+
+
+def test_read_does_not_write_over_what_it_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "topo.txt"
+    path.write_text("as it was")
+    assert main(["read", str(path), "-o", str(path)]) == 2
+    assert "would write over" in capsys.readouterr().err
+    assert path.read_text() == "as it was"

@@ -16,6 +16,7 @@ import click
 
 from artery import units
 from artery.errors import InputError
+from artery.report.files import check_writable
 from artery.report.words import Language
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -94,6 +95,13 @@ def debug_option(command: _Command) -> _Command:
     )(command)
 
 
+def writable(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a file to be written, or raise ``InputError`` before any work is done."""
+    if value is not None:
+        check_writable(value)
+    return value
+
+
 def form_options(command: _Command) -> _Command:
     """Give a command ``--json`` and ``--lang``: the form of its answer."""
 
@@ -125,6 +133,7 @@ def shared_options(command: _Command) -> _Command:
             "--out",
             metavar="FILE",
             default="-",
+            callback=writable,
             help="Write the answer to FILE (- = stdout).",
         ),
         form_options,

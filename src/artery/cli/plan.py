@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from artery.cli.flags import Whole, from_option, plan_flags, request
-from artery.cli.options import node_option, set_option, shared_options
+from artery.cli.options import node_option, set_option, shared_options, writable
 from artery.report.words import Language
 
 _INFEASIBLE: Final = 4
@@ -26,7 +26,9 @@ _INFEASIBLE: Final = 4
     metavar="N",
     help="Plays the network with N draws of the hashes and says the range.",
 )
-@click.option("--trace", metavar="FILE", help="Write one step as a Perfetto trace.")
+@click.option(
+    "--trace", metavar="FILE", callback=writable, help="Write one step as a Perfetto trace."
+)
 @node_option
 @set_option
 @shared_options

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
-from artery.cli.options import debug_option, form_options, set_option
+from artery.cli.options import debug_option, form_options, set_option, writable
 from artery.report.words import Language
 
 
@@ -16,7 +17,11 @@ from artery.report.words import Language
 @click.option("--format", "format_name", metavar="NAME", help="What the files are, if it is known.")
 @click.option("--anonymise", is_flag=True, help="Mask hosts, users, addresses and GUIDs.")
 @click.option(
-    "-o", "--out", metavar="FILE", help="Write the system as a file of ours (- = stdout)."
+    "-o",
+    "--out",
+    metavar="FILE",
+    callback=writable,
+    help="Write the system as a file of ours (- = stdout).",
 )
 @form_options
 @set_option
@@ -46,6 +51,8 @@ def command(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out is not None and len(files) != 1:
         raise click.UsageError("-o writes one system: give it one FILE")
+    if out is not None and out != "-" and Path(out).resolve() == Path(files[0]).resolve():
+        raise click.UsageError(f"-o would write over {files[0]}, which is read: name another file")
     if overrides and out is None:
         raise click.UsageError("--set changes the system that -o writes: add -o FILE")
     if out is not None and anonymise:

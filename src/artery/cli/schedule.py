@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from artery.cli.options import quantity, set_option, shared_options, system_option
+from artery.cli.options import quantity, set_option, shared_options, system_option, writable
 from artery.errors import UsageError
 from artery.report.words import Language
 
@@ -93,7 +93,7 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
 @click.argument("trace", metavar="TRACE")
 @system_option
 @_flags
-@click.option("--timeline", "timeline_file", metavar="FILE",
+@click.option("--timeline", "timeline_file", metavar="FILE", callback=writable,
               help="What every job did: .csv, .json, or .trace.json for Perfetto.")  # fmt: skip
 @set_option
 @shared_options

@@ -39,16 +39,19 @@ def check_writable(path: str) -> None:
     if path == "-":
         return
     place = Path(path)
-    fix = "name a file in a folder that exists and that you may write to"
-    if place.is_dir():
-        raise unwritten(path, IsADirectoryError(0, "is a directory"), fix)
-    if place.exists() and not place.is_file():
-        return
-    folder = place.resolve().parent
-    if not folder.is_dir():
-        raise unwritten(path, FileNotFoundError(0, "No such file or directory"), fix)
-    if not os.access(folder, os.W_OK):
-        raise unwritten(path, PermissionError(0, "Permission denied"), fix)
+    try:
+        if place.is_dir():
+            raise IsADirectoryError(0, "is a directory")
+        if place.exists() and not place.is_file():
+            return
+        target = place.resolve()
+        # A name may be too long, a folder read-only or none: only a file made there shows it.
+        prefix = f".{target.name}."
+        with tempfile.NamedTemporaryFile(prefix=prefix, dir=target.parent):
+            return
+    except OSError as error:
+        fix = "name a file in a folder that exists and that you may write to"
+        raise unwritten(path, error, fix) from None
 
 
 def write_or_print(write: Callable[[str], None], path: str) -> None:
