@@ -102,6 +102,8 @@ def test_values_that_cannot_be_are_said_all_at_once_by_line_and_field(tmp_path: 
         (7, "phase"), (8, "seconds"),
     ]  # fmt: skip
     assert all(problem.fix and problem.rule for problem in refused.value.problems)
+    with pytest.raises(InputError, match="10 more such values"):
+        read(_phases(tmp_path, good, *[good | {"seconds": -1.0}] * 30))
 
 
 def test_phases_that_stand_there_twice_count_once_and_are_said(tmp_path: Path) -> None:
@@ -150,6 +152,9 @@ def test_times_that_no_job_has_are_refused_by_line_and_column(tmp_path: Path) ->
         read(str(path))
     said = [(problem.line, problem.field) for problem in refused.value.problems]
     assert said == [(2, "Start"), (2, "End"), (3, "Submit"), (3, "End")]
+    path.write_text(path.read_text() + path.read_text().splitlines()[1].join("\n\n") * 30)
+    with pytest.raises(InputError, match="44 more such times"):
+        read(str(path))
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:

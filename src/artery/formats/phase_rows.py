@@ -56,7 +56,9 @@ def rows_of(
         if all(each.field == "ts" for each in problems) and _number(row.get("ts")):
             rows.append((number, row))
     if len(wrong) > MOST_SAID:
-        wrong[MOST_SAID:] = [Problem(file=path, found=f"{len(wrong) - MOST_SAID} more such values")]
+        found = f"{len(wrong) - MOST_SAID} more such values"
+        fix = "mend or take out the lines"
+        wrong[MOST_SAID:] = [Problem(file=path, found=found, rule="can be a phase's", fix=fix)]
     return rows, bad, wrong
 
 
@@ -69,7 +71,7 @@ def _impossible(path: str, line: int, row: Row) -> Iterator[Problem]:
     }
     for name, (rule, least, most) in rules.items():
         value = row.get(name)
-        if not _number(value) or not least <= value <= most:
+        if not (_number(value) and least <= float(value) <= most):  # type: ignore[arg-type]
             found = f"{value!r:.60}" if name in row else "nothing"
             fix = "mend or take out the line; was the host's clock set?"
             yield Problem(file=path, line=line, field=name, found=found, rule=rule, fix=fix)

@@ -179,7 +179,9 @@ def refuse_impossible(path: str, jobs: list[tuple[int, dict[str, Any]]]) -> None
         for problem in wrong[:_MOST_SAID]:
             problems.add(problem)
         if len(wrong) > _MOST_SAID:
-            problems.add(Problem(file=path, found=f"{len(wrong) - _MOST_SAID} more such times"))
+            found = f"{len(wrong) - _MOST_SAID} more such times"
+            fix = "mend or take out the rows"
+            problems.add(Problem(file=path, found=found, rule="are times in order", fix=fix))
 
 
 def _impossible(path: str, line: int, one: dict[str, Any]) -> Iterator[Problem]:

@@ -57,8 +57,9 @@ def _seconds(*words: str | None) -> float | None:
     """Seconds since 1970 of year to second and zone; many lines of a log carry the same."""
     *parts, zone = words
     try:
-        year, month, day, *time = (int(part or 0) for part in parts)
-        return datetime(year, month, day, *time, tzinfo=_zone(zone)).timestamp()
+        year, month, day, hour, minute, second = (int(part or 0) for part in parts)
+        at = datetime(year, month, day, hour, minute, second, tzinfo=_zone(zone))
+        return at.timestamp()
     except (ValueError, OverflowError):
         return None
 
