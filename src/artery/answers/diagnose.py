@@ -11,7 +11,7 @@ from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of
 from artery.answers.diagnose_case import case_of
 from artery.answers.diagnose_fabric import Fabric, fabric_of
-from artery.answers.diagnose_facts import PLATEAU
+from artery.answers.diagnose_facts import PLATEAU, columns_in
 from artery.answers.diagnose_job import Job, job_of
 from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_run import RunHeld, run_held
@@ -42,7 +42,8 @@ class DiagnoseAnswer:
     ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``, ``one_node``, ``model_by_name``, ``chips_in_words``,
-    ``same_peak``, ``share_said``, ``other_memory``); ``wire`` is what one chip put on the network,
+    ``same_peak``, ``share_said``, ``other_memory``,
+    ``column_busbw``, ``column_algbw``, ``column_unit``, ``column_rows``); ``wire`` is what one chip put on the network,
     B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
     named; ``run`` a training run beside its own plan; ``None`` where there is none.
@@ -326,6 +327,10 @@ def _table_notes(readings: Sequence[tuple[str, Reading]]) -> Iterator[str]:
             yield "average"
         if reading.fields.get("old_columns"):
             yield "old_columns"
+        for table in reading.fields.get("tables", ()):
+            found = columns_in(table)
+            if found is not None and found.lies not in ("none", "unknown"):
+                yield f"column_{found.lies}"
 
 
 def _wire(curve: Curve | None) -> float | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
+from artery.answers.diagnose_columns import told_contradiction
 from artery.answers.diagnose_fabric import Fabric
-from artery.answers.diagnose_facts import curves_of, facts_of
+from artery.answers.diagnose_facts import asked_of, columns_in, curves_of, facts_of
 from artery.answers.diagnose_sizing import sizing_facts
 from artery.answers.diagnose_system import is_pcie_only
 from artery.answers.diagnose_told import as_one_node, named_facts, shares_of
@@ -162,6 +163,16 @@ def _refusals(reading: Reading, path: str) -> Iterator[Refusal]:
     elif reading.format == "facts":
         for one in reading.fields.get("refusals", ()):
             yield Refusal(one["reason"], one["text"], one["fix"])
+        yield from _told_refusals(reading.fields, path)
+
+
+def _told_refusals(fields: Mapping[str, Any], path: str) -> Iterator[Refusal]:
+    for row in fields.get("measured", ()):
+        known = asked_of(row, fields["facts"])
+        text = told_contradiction(row, *known) if known is not None else None
+        if text is not None:
+            fix = "look which one the test printed; busbw = algbw · 2(n-1)/n of an all-reduce"
+            yield Refusal("columns_contradict", f"{path}: {text}", fix)
 
 
 def _table_refusals(table: Mapping[str, Any], path: str) -> Iterator[Refusal]:
@@ -186,6 +197,17 @@ def _table_refusals(table: Mapping[str, Any], path: str) -> Iterator[Refusal]:
         )
     elif table["ranks"] == 1:
         yield _one_rank(path)
+    else:
+        found = columns_in(table)
+        if found is not None and found.lies == "unknown":
+            yield Refusal(
+                "columns_contradict",
+                f"{path}: algbw is {found.algbw:.3g} times size / time, and busbw is "
+                f"{found.busbw:.3g} times what follows from size, time and {table['ranks']} ranks: "
+                "the columns contradict each other, so that none counts",
+                "send the output as the test printed it; rows that were typed or converted by hand "
+                "need size, time and busbw of one run",
+            )
 
 
 def _one_rank(path: str) -> Refusal:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from artery.core.pricing import named
+from artery.answers.diagnose_columns import Columns, columns_of, told_busbw
+from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
-from artery.formats.facts_curves import ranks_of
+from artery.formats.facts_curves import curves, ranks_of
 from artery.formats.reading import Reading
 
 PLATEAU: Final = 8 * 2**30
@@ -46,17 +47,31 @@ def _table_curves(fields: Fields, source: str) -> Iterator[Curve]:
     for table in fields.get("tables", ()):
         if not table["valid"]:
             continue
+        found = columns_in(table)
         groups: dict[int | None, list[Fields]] = {}
         for row in table["rows"]:
             groups.setdefault(row["extra"][0] if row["extra"] else None, []).append(row)
         for nodes, rows in groups.items():
             points = {row["size_bytes"]: rate for row in rows if (rate := _busbw(row))}
+            if found is not None and found.lies in _WRONG_BUSBW:
+                points = dict(found.rates)
             listed = tuple(Point(*one) for one in sorted(points.items()) if one[0])
             ranks = table["ranks"] if nodes is None else rows[0].get("ranks")
             if listed:
                 told = table["nodes"] if nodes is None else _even(ranks, nodes)
                 hosts = tuple(table["hosts"])
                 yield Curve(table["collective"], ranks, told, listed, source, hosts)
+
+
+_WRONG_BUSBW: Final = frozenset({"busbw", "unit", "rows"})
+"""What lies where busbw by size and time is right."""
+
+
+def columns_in(table: Fields) -> Columns | None:
+    """Return which column of a table lies; ``None`` where too little is there to tell."""
+    if table["old_columns"] or any(row["extra"] for row in table["rows"]):
+        return None
+    return columns_of(table["rows"], _known(table["collective"]) or "all_reduce", table["ranks"])
 
 
 def _script_curves(fields: Fields, source: str) -> Iterator[Curve]:
@@ -79,12 +94,30 @@ def _busbw(row: Fields) -> float | None:
 
 
 def _told_curves(fields: Fields, source: str) -> Iterator[Curve]:
-    for one in fields.get("curves", ()):
+    facts = fields.get("facts", {})
+    told = fields.get("measured", ())
+    rows = [with_busbw(row, facts) for row in told]
+    again = any(row is not old for row, old in zip(rows, told, strict=True))
+    for one in curves(facts, rows) if again else fields.get("curves", ()):
         for points in _apart(one["points"]):
             listed = tuple(Point(*point) for point in sorted(points.items()) if all(point))
             if listed:
                 yield Curve(_known(one["collective"]), one["ranks"], one["nodes"], listed, source)
     yield from _plateaus(fields, source)
+
+
+def with_busbw(row: Fields, facts: Fields) -> Fields:
+    """Return the measurement with the busbw that follows from an algbw alone."""
+    known = asked_of(row, facts)
+    rate = told_busbw(row, *known) if known is not None else None
+    return row if rate is None else {**row, "busbw": rate}
+
+
+def asked_of(row: Fields, facts: Fields) -> tuple[Collective, int] | None:
+    """Return collective and ranks of a measurement that people tell; ``None`` if one is unknown."""
+    name = _known(row.get("collective", facts.get("collective")))
+    ranks = _count(ranks_of(row, facts))
+    return None if name is None or ranks is None or ranks < 2 else (name, ranks)
 
 
 def _apart(points: Sequence[Fields]) -> Iterator[dict[int, float]]:
@@ -102,7 +135,8 @@ def _apart(points: Sequence[Fields]) -> Iterator[dict[int, float]]:
 def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
     """Yield bandwidths of which nobody said the size: they are taken as the plateau."""
     facts = fields.get("facts", {})
-    for row in fields.get("measured", ()):
+    for told in fields.get("measured", ()):
+        row = with_busbw(told, facts)
         rate = row.get("busbw")
         if rate and "size" not in row and "size" not in facts:
             nodes = _count(row.get("nodes", facts.get("nodes")))
@@ -112,7 +146,7 @@ def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
             yield Curve(_known(name), ranks, nodes, (point,), source, sized=False)
 
 
-def _known(name: object) -> str | None:
+def _known(name: object) -> Collective | None:
     """Return the collective of that name; ``None`` if there is none."""
     try:
         return named(str(name)) if name else None
@@ -130,6 +164,11 @@ def _nccl_tests(fields: Fields) -> Named:
     yield "nodes", _number(fields.get("nodes"))
     sizes = [row["size_bytes"] for row in fields.get("rows", ())]
     yield "largest_size", _number(max(sizes, default=None))
+    for table in fields.get("tables", ())[:1]:
+        found = columns_in(table)
+        if found is not None and found.lies != "none":
+            yield "algbw_over_size_by_time", found.algbw
+            yield "busbw_over_size_by_time", found.busbw
 
 
 def _nccl_debug(fields: Fields) -> Named:

@@ -52,6 +52,13 @@ _EN = {
     "above_link": "busbw above the link's rate is right where NVSwitches add (NVLS): a chip sends "
     "1 + 1/n of the data, not 2(n-1)/n.",
     "old_columns": "Old all-gather columns: algbw carries (n-1)/n already; busbw is right.",
+    "column_busbw": "The busbw column lies: it does not follow from size, time and ranks, while "
+    "algbw does. Compared is size / time by the number of ranks.",
+    "column_algbw": "The algbw column lies: it is not size / time; busbw is, and is compared.",
+    "column_unit": "Both bandwidth columns are eight times size / time: they are Gb/s. Compared is "
+    "size / time.",
+    "column_rows": "Some rows contradict themselves (size / time is another bandwidth): they are "
+    "left out.",
     "other_curves": "Several curves: this is the one that falls shortest.",
     "collective_unknown": "The file does not name the collective; taken as all-reduce.",
     "size_unknown": "No size was said: compared with the plateau at 8 GiB.",
@@ -132,6 +139,11 @@ _ZH = {
     "above_link": "NVSwitch 做加法（NVLS）时，busbw 高于链路速率是正常的："
     "每芯片只发送 1 + 1/n 倍数据，而非 2(n-1)/n。",
     "old_columns": "旧版 all-gather 列：algbw 已含 (n-1)/n；busbw 是对的。",
+    "column_busbw": "busbw 列有误：它与大小、时间和 rank 数不符，而 algbw 相符。"
+    "此处比较的是大小 / 时间。",
+    "column_algbw": "algbw 列有误：它不等于大小 / 时间；busbw 相符，此处比较 busbw。",
+    "column_unit": "两个带宽列都是大小 / 时间的八倍：单位是 Gb/s。此处比较的是大小 / 时间。",
+    "column_rows": "有些行自相矛盾（大小 / 时间得出另一个带宽）：已略去。",
     "other_curves": "有多条曲线：此处为差距最大的一条。",
     "collective_unknown": "文件未写明集合通信，按 all-reduce 处理。",
     "size_unknown": "未给出消息大小：与 8 GiB 处的平台比较。",
