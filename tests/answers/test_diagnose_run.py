@@ -12,7 +12,7 @@ from artery.answers.diagnose import diagnose
 from artery.answers.diagnose_run import RunHeld
 from artery.answers.plan import plan
 from artery.cli import main
-from artery.errors import UsageError
+from artery.errors import InputError, UsageError
 from tests.formats.readings import FIXTURES
 from tests.report.test_schemas import schema
 
@@ -64,6 +64,69 @@ def test_the_step_is_held_against_what_plan_says(
     assert run.step.expected == pytest.approx(step)
     assert run.step.ratio == pytest.approx(factor, rel=1e-3)
     assert sum(seconds for _, seconds in run.terms) == pytest.approx(step)
+
+
+def model_flops(seconds: float) -> float:
+    """Return FLOP/s a GPU of 96 layers of 12,288 at that time: Narayanan et al., SC 2021, eq. 3.
+
+    96·B·s·l·h²·(1 + s/6h + V/16lh), of which a quarter is recomputation.
+    """
+    batch, length, layers, hidden, vocabulary, chips = 1536, 2048, 96, 12288, 51200, 1024
+    more = 1 + length / (6 * hidden) + vocabulary / (16 * layers * hidden)
+    return 72 * batch * length * layers * hidden**2 * more / seconds / chips
+
+
+def test_flops_that_do_not_follow_from_the_time_of_a_step_are_a_contradiction(
+    tmp_path: Path,
+) -> None:
+    seconds = expected()
+    right = held(log(tmp_path, seconds, flops=model_flops(seconds)))
+    assert right.verdict == "as_planned"
+    assert not right.contradictions
+    answer = diagnose(
+        log(tmp_path, seconds, flops=2 * model_flops(seconds)), on=ON, plan_from=SCRIPT
+    )
+    assert answer.run is not None
+    assert answer.run.verdict == "contradicts"
+    (one,) = answer.run.contradictions
+    assert one.name == "flop_per_s_per_chip"
+    assert one.follows == pytest.approx(model_flops(seconds), rel=0.1)
+    assert answer.diagnosis.verdict == "unknown"
+    assert [fact.fact for fact in answer.diagnosis.missing] == ["step"]
+
+
+def test_a_script_among_the_files_is_the_plan_of_the_log(tmp_path: Path) -> None:
+    answer = diagnose(log(tmp_path, expected()), SCRIPT, on=ON)
+    assert answer.run is not None
+    assert answer.run.verdict == "as_planned"
+
+
+def test_a_log_alone_asks_for_its_plan(tmp_path: Path) -> None:
+    found = diagnose(log(tmp_path, 20.0)).diagnosis
+    assert found.verdict == "unknown"
+    assert [fact.fact for fact in found.missing] == ["plan"]
+
+
+@pytest.mark.parametrize(
+    ("without", "missing"),
+    [
+        (("--vocab-size 50257",), ["vocab_size"]),
+        (("--vocab-size 50257", "--hidden-size 12288"), ["hidden_size", "vocab_size"]),
+    ],
+)
+def test_a_script_without_a_size_of_the_model_says_which(
+    without: tuple[str, ...], missing: list[str], tmp_path: Path
+) -> None:
+    text = Path(SCRIPT).read_text("utf-8")
+    for one in without:
+        assert one in text
+        text = text.replace(one, "")
+    script = tmp_path / "run.sh"
+    script.write_text(text, "utf-8")
+    with pytest.raises(InputError) as caught:
+        diagnose(log(tmp_path, 20.0), on=ON, plan_from=str(script))
+    assert [one.field for one in caught.value.problems] == missing
+    assert "--vocab-size" in caught.value.problems[-1].fix
 
 
 def test_flops_a_chip_are_those_of_the_model(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
-from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of
+from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of, own_plan
 from artery.answers.diagnose_case import case_of
 from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU, columns_in
@@ -42,8 +42,8 @@ class DiagnoseAnswer:
     ``facts`` with their ``origins`` are all that was understood; ``files`` are (path, format);
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``, ``one_node``, ``model_by_name``, ``chips_in_words``,
-    ``same_peak``, ``share_said``, ``other_memory``,
-    ``column_busbw``, ``column_algbw``, ``column_unit``, ``column_rows``); ``wire`` is what one chip put on the network,
+    ``same_peak``, ``share_said``, ``other_memory``, ``column_busbw``, ``column_algbw``,
+    ``column_unit``, ``column_rows``); ``wire`` is what one chip put on the network,
     B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
     named; ``run`` a training run beside its own plan; ``None`` where there is none.
@@ -100,6 +100,7 @@ def diagnose(
     )
     node = next((path for path, one in readings if one.system is not None and path != "-"), None)
     asked = Asked(on, tuple(overrides), node, cabled)
+    plan_from = plan_from or own_plan(readings, on, model)
     case = doubted(case_of(readings, fabric), asked)
     check_asked(asked, case, model, split, planned=plan_from is not None)
     held = _held(case, asked)
@@ -114,7 +115,7 @@ def diagnose(
         reprice = repricer(stand.setting, _collective(judged.curve), judged.curve)
     stage = _Stage(stand, fabric) if prove and judged and judged.curve in case.curves else None
     play = None if stage is None or judged is None else stage.player(judged.curve)
-    found = judge(case, judged, reprice, _missing(case, stand), play)
+    found = judge(case, judged, reprice, _missing(case, stand, readings), play)
     proof = None if stage is None else stage.proof(found)
     job = _cost(found, stand, case, model, split)
     run = None
@@ -135,6 +136,8 @@ def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
     """Return the diagnosis with the verdict on the run, where nothing else was measured."""
     if found.verdict != "unknown" or found.curve is not None:
         return found
+    if run.verdict == "contradicts":
+        return replace(found, missing=(CONTRADICTS,))
     if run.verdict == "faster":
         return found  # than can be: the script, the model or the system is another
     if run.verdict == "slower":
@@ -291,9 +294,25 @@ def _collective(curve: Curve) -> Collective:
     return named(curve.collective) if curve.collective is not None else "all_reduce"
 
 
-def _missing(case: Case, stand: Stand | None) -> tuple[Missing, ...]:
+CONTRADICTS: Final = Missing(
+    "step",
+    "the log contradicts itself: its rates do not follow from its time of a step",
+    "the raw log; whether time, TFLOP/s and batch are of the same run, model and number of GPUs",
+)
+PLAN: Final = Missing(
+    "plan",
+    "a step is slow or fast beside what its plan should take",
+    "--from the script, configuration or saved plan that launched it, and --on SYSTEM",
+)
+
+
+def _missing(
+    case: Case, stand: Stand | None, readings: Sequence[tuple[str, Reading]]
+) -> tuple[Missing, ...]:
     if stand is not None:
         return stand.missing
+    if any(one.format == "megatron-log" for _, one in readings):
+        return (PLAN,)
     if not case.curves and not case.refusals:
         return (Missing("measured", "without a measured bandwidth nothing can be compared",
                         "the output of all_reduce_perf -b 8 -e 16G -f 2"),)  # fmt: skip

@@ -14,6 +14,7 @@ from artery.answers.diagnose_fabric import CABLINGS
 from artery.answers.diagnose_job import DEGREES
 from artery.answers.diagnose_system import Asked, node_for, server_of
 from artery.answers.models import workload
+from artery.answers.saved import RUN_FORMATS
 from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.overrides import ORIGIN
@@ -49,6 +50,20 @@ def on_of(on: str | None, overrides: Sequence[str], readings: Files) -> str | No
             "--node says what the hosts of a network file are: add --on FILE, or the file itself"
         )
     return cables[0]
+
+
+def own_plan(readings: Files, on: str | None, model: str | None) -> str | None:
+    """Return what launched the run, if one file says it and its log is beside it.
+
+    ``None`` where the file alone does not say enough to price it.
+    """
+    runs = [(path, one) for path, one in readings if one.format in RUN_FORMATS and path != "-"]
+    logs = [path for path, one in readings if one.format == "megatron-log"]
+    if on is None or len(runs) != 1 or not logs:
+        return None
+    path, run = runs[0]
+    told = run.workload is not None or run.fields.get("missing_facts") or model is not None
+    return path if told else None
 
 
 def check_asked(

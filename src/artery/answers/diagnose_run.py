@@ -14,10 +14,10 @@ from typing import Any, Final, Literal
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer, PlanResult
 from artery.answers.saved import read_plan
-from artery.errors import InputError, UsageError
+from artery.errors import ArteryError, InputError, Problem, UsageError
 from artery.formats.reading import Reading
 
-Verdict = Literal["as_planned", "slower", "faster"]
+Verdict = Literal["as_planned", "slower", "faster", "contradicts"]
 
 FLAGS: Final = (
     *("tp", "pp", "vpp", "cp", "ep", "etp", "dp", "zero", "micro_batch", "recompute"),
@@ -70,10 +70,36 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A figure of the log that does not follow from its time of a step, in SI units.
+
+    ``follows`` is what the plan's arithmetic gives at that time.
+    """
+
+    name: str
+    unit: str
+    measured: float
+    follows: float
+
+
+AGREES: Final = 1.25
+"""Assumed: programs count FLOPs in ways that differ by less (causal attention, vocabulary)."""
+
+RECOMPUTED: Final = 4 / 3
+"""Programs that count recomputation add a third forward pass to three (Narayanan et al., SC 2021,
+section 5.1)."""
+
+ROUNDED: Final = 1.1
+"""Assumed: rates of a log are of the same steps as its times, but for averaging."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunHeld:
     """A run beside its plan. ``terms`` are the expected parts of the step, in s.
 
-    ``best`` is the best plan for the same batch, ``differs`` the flags in which it is another.
+    ``contradictions`` are figures of the log that exclude each other: which of them is measured
+    nobody can tell, so that the run is neither slow nor fast. ``best`` is the best plan for the
+    same batch, ``differs`` the flags in which it is another.
     """
 
     model: str
@@ -86,6 +112,7 @@ class RunHeld:
     terms: tuple[tuple[str, float], ...]
     differs: tuple[Differs, ...]
     warnings: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def step(self) -> Compared:
@@ -128,7 +155,7 @@ def run_held(
     beside = {name: value for name, value in (given or {}).items() if value is not None}
     model, system = beside.pop("model", None) or asked.model, on or asked.on
     if model is None:
-        raise UsageError(f"{saved} does not say which model it trains: add --model NAME")
+        raise _without_model(saved, asked.missing)
     if system is None:
         raise UsageError(f"{saved} does not say on which system it runs: add --on SYSTEM")
     options = {**asked.options, **beside}
@@ -144,18 +171,55 @@ def run_held(
     if not compared or compared[0].name != "step_s":
         raise UsageError(f"{path} reports no time of a step: set --log-interval, --log-throughput")
     best = _best(question)
+    against = tuple(_contradictions(log.fields, answer, result))
     return RunHeld(
         model=answer.workload.name,
         system=answer.system.name,
         source=path,
-        verdict=_verdict(compared[0]),
+        verdict="contradicts" if against else _verdict(compared[0]),
         given=result,
         best=best,
         compared=compared,
         terms=tuple((one.name, float(one.value)) for one in result.time.root.children),
         differs=tuple(_differs(question, result, best)),
         warnings=answer.warnings,
+        contradictions=against,
     )
+
+
+def _contradictions(
+    fields: Mapping[str, Any], answer: PlanAnswer, result: PlanResult
+) -> Iterator[Contradiction]:
+    """Yield what the log says and its own time of a step excludes."""
+    step, root = fields.get("step_s"), float(result.time.root.value)
+    if not step:
+        return
+    chips, peak = answer.system.chips, answer.system.chip.peaks.get(result.plan.dtype)
+    most = AGREES * (1.0 if result.plan.recompute == "none" else RECOMPUTED)
+    if fields.get("flop_per_s") and peak:
+        follows = result.mfu * peak * root / step
+        if not 1 / AGREES < fields["flop_per_s"] / follows < most:
+            yield Contradiction("flop_per_s_per_chip", "FLOP/s", fields["flop_per_s"], follows)
+    rates = [("samples_per_s", result.plan.global_batch / step, 1)]
+    if result.tokens_per_s:
+        each = chips if fields.get("per_gpu") else 1
+        rates.append(("tokens_per_s", result.tokens_per_s * root / step, each))
+    for name, follows, each in rates:
+        said = fields.get(name)
+        if said and not 1 / ROUNDED < said * each / follows < ROUNDED:
+            yield Contradiction(name, "1/s", said * each, follows)
+
+
+def _without_model(saved: str, missing: Sequence[str]) -> ArteryError:
+    """Return what is wrong with a file that does not say its model, or says a part of it."""
+    if not missing:
+        return UsageError(f"{saved} does not say which model it trains: add --model NAME")
+    return InputError(
+        Problem(file=saved, field=name, found="the model without it",
+                rule="a step is priced by every size of the model",
+                fix=f"add --{name.replace('_', '-')} to the script, or --model NAME here")
+        for name in missing
+    )  # fmt: skip
 
 
 def _verdict(step: Compared) -> Verdict:

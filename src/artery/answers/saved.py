@@ -44,11 +44,13 @@ class SavedPlan:
     """What was asked, and the best plan of the answer as keyword arguments of ``plan``.
 
     A file that describes a run may leave open which ``model`` it trains, and on which system.
+    ``missing`` are the sizes that a model in it lacks.
     """
 
     model: str | None
     on: str | None
     options: Mapping[str, Any]
+    missing: tuple[str, ...] = ()
 
 
 def read_plan(path: str) -> SavedPlan:
@@ -103,7 +105,9 @@ def _run(path: str) -> SavedPlan | None:
         _RENAMED.get(name, name): tuple(value) if isinstance(value, list) else value
         for name, value in found.given.items()
     }
-    return SavedPlan(path if found.workload is not None else None, None, given)
+    lacking = found.fields.get("missing_facts", ()) if found.workload is None else ()
+    missing = tuple(name for one in lacking if (name := str(one).partition(":")[0]) != "model")
+    return SavedPlan(path if found.workload is not None else None, None, given, missing)
 
 
 RUN_FORMATS: Final = frozenset({"megatron-args", "torchtitan-config", "deepspeed-config"})

@@ -21,6 +21,9 @@ _EN: Final = {
     "slower": "slower than the plan says",
     "faster": "faster than the plan says: look whether script, model and system are those of the "
     "log",
+    "contradicts": "the log contradicts itself: no verdict on the run",
+    "excludes": "{name} {said}, but a step of {step} with this plan gives {follows}: one of both "
+    "is not measured, or of another run, model or number of GPUs",
     "head": "|measured|expected|ratio",
     "step_s": "step",
     "flop_per_s_per_chip": "model FLOP/s a chip",
@@ -45,6 +48,9 @@ _ZH: Final = {
     "as_planned": "与计划一致",
     "slower": "比计划慢",
     "faster": "比计划快：请确认脚本、模型和系统与日志一致",
+    "contradicts": "日志自相矛盾：对此次运行不作判断",
+    "excludes": "{name} 为 {said}，但按此计划，每步 {step} 应得 {follows}："
+    "两者之一不是实测值，或属于另一次运行、另一模型或另一 GPU 数",
     "head": "|实测|预期|比值",
     "step_s": "每步时间",
     "flop_per_s_per_chip": "每芯片模型 FLOP/s",
@@ -100,6 +106,10 @@ def run_payload(run: RunHeld) -> Mapping[str, object]:
             {"flag": one.flag, "given": one.given, "best": one.best, "alone_step_time_s": one.alone}
             for one in run.differs
         ],
+        "contradictions": [
+            {"name": one.name, "unit": one.unit, "measured": one.measured, "follows": one.follows}
+            for one in run.contradictions
+        ],
         "warnings": run.warnings,
     }
 
@@ -108,8 +118,14 @@ def run_drawing(run: RunHeld, language: Language) -> Iterator[RenderableType]:
     """Yield the run's figures beside its plan's, its expected parts, and what differs."""
     word = _WORDS[language]
     yield Text(word["title"].format(model=run.model, system=run.system), style="bold")
-    style = {"as_planned": "green", "slower": "yellow", "faster": "yellow"}[run.verdict]
+    style = "green" if run.verdict == "as_planned" else "yellow"
     yield indented(Text(word[run.verdict], style=style))
+    for said in run.contradictions:
+        text = word["excludes"].format(
+            name=word[said.name], said=_value(said.unit, said.measured),
+            step=units.show_time(run.step.measured), follows=_value(said.unit, said.follows),
+        )  # fmt: skip
+        yield indented(Text(text, style="red"))
     table = Table.grid(padding=(0, 2))
     for justify in ("left", "right", "right", "right"):
         table.add_column(justify=justify, no_wrap=True)
@@ -159,10 +175,14 @@ def _expected(one: Compared) -> str:
 
 
 def _shown(one: Compared, value: float) -> str:
-    if one.unit == "s":
+    return _value(one.unit, value)
+
+
+def _value(unit: str, value: float) -> str:
+    if unit == "s":
         return units.show_time(value)
-    if one.unit == "FLOP/s":
+    if unit == "FLOP/s":
         return units.show_flops(value)
-    if one.unit == "B":
+    if unit == "B":
         return units.show_bytes(value)
-    return units.show_percent(value) if one.unit == "1" else units.show_count(value)
+    return units.show_percent(value) if unit == "1" else units.show_count(value)
