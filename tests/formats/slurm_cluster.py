@@ -99,10 +99,11 @@ class Cluster:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             try:
-                states = self.run("sinfo", "-h", "-N", "-o", "%T").split()
+                rows = set(self.run("sinfo", "-h", "-N", "-o", "%N %T").splitlines())
             except RuntimeError:
-                states = []
-            if states == ["idle"] * NODES:
+                rows = set()
+            # A node stands once in every partition that has it.
+            if rows == {f"n{node} idle" for node in range(1, NODES + 1)}:
                 return
             time.sleep(0.3)
         raise TimeoutError(self.logs())
@@ -133,14 +134,17 @@ def _stop(daemon: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
-    """Run a cluster in ``folder`` while the block runs; needs root and the Slurm packages."""
+def cluster(folder: Path, more: str = "") -> Iterator[Cluster]:
+    """Run a cluster in ``folder`` while the block runs; needs root and the Slurm packages.
+
+    ``more`` are further lines of its configuration.
+    """
     for name in ("state", "log", *(f"spool/n{node}" for node in range(1, NODES + 1))):
         (folder / name).mkdir(parents=True)
     port = _free(NODES + 1)
     conf = _CONF.format(host=socket.gethostname().partition(".")[0], port=port, folder=folder,
                         nodes=NODES, gpus=GPUS, first=port + 1, last=port + NODES)  # fmt: skip
-    (folder / "slurm.conf").write_text(conf, "utf-8")
+    (folder / "slurm.conf").write_text(conf + more, "utf-8")
     (folder / "topology.conf").write_text(_TREE, "utf-8")
     cards = [folder / f"gpu{card}" for card in range(GPUS)]
     for card in cards:

@@ -221,6 +221,36 @@ def test_ranks_of_slurm_save_and_leave_on_a_signal(tmp_path: Path, free_port: in
     assert steps
 
 
+def test_a_rank_that_finds_nobody_says_where_it_looked(tmp_path: Path, free_port: int) -> None:
+    surroundings = {
+        **os.environ, "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_NODELIST": "127.0.0.1",
+        "SLURM_PROCID": "1", "MASTER_PORT": str(free_port), "GLOO_SOCKET_IFNAME": "lo",
+    }  # fmt: skip
+    words = ("--timeout", "2s", "--dir", str(tmp_path))
+    code, _, err = ended(started(*words, env=surroundings))
+    assert code == 4, err
+    where = f"did not meet the others at tcp://127.0.0.1:{free_port} within 2 s"
+    assert where in err
+    assert "set MASTER_ADDR" in err
+
+
+def test_a_signal_that_comes_while_torch_is_imported_is_kept(
+    tmp_path: Path, free_port: int
+) -> None:
+    surroundings = {
+        **os.environ, "RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port), "GLOO_SOCKET_IFNAME": "lo",
+    }  # fmt: skip
+    rank = started("--steps", "100000", "--dir", str(tmp_path), env=surroundings)
+    maps = Path(f"/proc/{rank.pid}/maps")
+    limit = time.monotonic() + 60.0
+    while "libtorch_cpu" not in maps.read_text() and time.monotonic() < limit:
+        time.sleep(0.01)
+    rank.send_signal(signal.SIGUSR1)
+    code, _, err = ended(rank)
+    assert code == 75, err
+
+
 def heard(run: subprocess.Popen[str], words: str) -> str:
     """Return the next line on stderr that says ``words``; others may come between."""
     assert run.stderr is not None

@@ -294,16 +294,22 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     if mine is None:
         return None
     installed("torch", _RANKS)
-    from artery.runner.worker.standalone import train_alone
+    from artery.runner.worker.standalone import Alone, train_alone
 
     known = {field.name for field in fields(Settings)} | {"directory", "signals"}
     asked = request(
         model,
         {name: value for name, value in options.items() if name in known} | {"ranks": mine.size},
     )
+    link = Alone(asked.signals)
     run = Path(asked.directory or "artery-run").resolve()
     check(run, asked.settings)
-    said = train_alone(asked.settings, mine, run, asked.signals)
+    try:
+        said = train_alone(asked.settings, mine, run, link)
+    except InputError:
+        raise
+    except RunError as error:
+        raise RunFailedError(str(error)) from error
     saved = max(Folder(run / "checkpoints").steps(), default=0)
     if said["kind"] == "left" and saved < said["step"]:
         raise _unsaved(said["told"] or "by another rank", said["step"], saved, run)

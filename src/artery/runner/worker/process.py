@@ -10,7 +10,6 @@ import queue
 import signal
 import socket
 import threading
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from artery.runner.supervisor.channel import Channel
 from artery.runner.task import Task
 from artery.runner.worker import sockets
 from artery.runner.worker.attempt import Attempt, Place, disband
+from artery.runner.worker.failing import last_frames, reason
 from artery.runner.worker.link import GO_ON, PEER, UNMET, Assignment, Stopped
 from artery.runner.worker.progress import Progress
 
@@ -152,26 +152,10 @@ def _result(attempt: Attempt) -> dict[str, Any]:
     try:
         return attempt.run()
     except Stopped:
-        reason = ""
+        why = ""
     except Exception as error:  # noqa: BLE001 - the user's model and data may raise anything
         over = attempt.link.stopped(number) or not attempt.met
-        reason = "" if over else _reason(error)
-        if reason not in ("", PEER):
-            attempt.link.send("warning", text=_last_frames(error))
-    return {"kind": "left", "attempt": number, "step": attempt.step, "reason": reason}
-
-
-def _reason(error: Exception) -> str:
-    """Say why a rank left: a collective failed because somebody else is gone, or its own error."""
-    from torch.distributed import DistError
-
-    text = str(error).split("\n", 1)[0]
-    of_peers = isinstance(error, RuntimeError) and ("gloo" in text or "onnection" in text)
-    if isinstance(error, DistError) or of_peers:
-        return PEER
-    return f"{type(error).__name__}: {text[:200]}"
-
-
-def _last_frames(error: Exception) -> str:
-    """Return where an error comes from, the frames of the user's own code last."""
-    return "".join(traceback.format_exception(error)).split("\nframe #", 1)[0][-2000:].rstrip()
+        why = "" if over else reason(error)
+        if why not in ("", PEER):
+            attempt.link.send("warning", text=last_frames(error))
+    return {"kind": "left", "attempt": number, "step": attempt.step, "reason": why}
