@@ -94,7 +94,10 @@ class SwitchTable:
 
 @dataclass(frozen=True, slots=True)
 class NicTable:
-    """A network card; ``rate`` of all its ports together."""
+    """A network card; ``rate`` of all its ports together.
+
+    ``adding`` is what it adds of what comes in, ``step`` what it takes for a step of a collective.
+    """
 
     name: str
     title: str
@@ -112,6 +115,8 @@ class NicTable:
     offloads: tuple[str, ...] = ()
     latency: TimeSpan | None = None
     price: PriceSpan | None = None
+    adding: LinkRate | None = None
+    step: Seconds | None = None
     note: str | None = None
 
     __pydantic_config__: ClassVar = STRICT

@@ -69,7 +69,9 @@ class Nic:
     """A network card. ``rate`` is all its ports together, B/s per direction.
 
     ``power`` is typical, ``power_max`` the largest, in watts; ``latency`` adapter to adapter in
-    seconds; ``price`` in US dollars.
+    seconds; ``price`` in US dollars. ``adding`` is the B/s at which it adds what comes in, ``step``
+    the seconds that it takes from a message's arrival to the next one of a collective (``None``:
+    it does neither).
     """
 
     name: str
@@ -83,6 +85,8 @@ class Nic:
     power_max: float | None = None
     latency: Span | None = None
     price: Span | None = None
+    adding: float | None = None
+    step: float | None = None
     provenance: Provenance = field(default_factory=dict)
 
 

@@ -77,11 +77,14 @@ def window(scenario: Scenario) -> int:
     return MARKED if protocol(scenario.transport).mark else WINDOW
 
 
-def buffers(network: Network, scenario: Scenario, control: Control, segment: int) -> Buffers | None:
-    """Return the buffers of every link, ``None`` where they are endless.
+def buffers(
+    network: Network, scenario: Scenario, control: Control, segment: int, links: int
+) -> Buffers | None:
+    """Return the buffers of ``links`` links, ``None`` where they are endless.
 
-    What is on its way while word goes back, 2·latency·rate and two segments, is headroom, or is
-    added to the credits, so that a link alone runs at its rate.
+    Links beyond those of the network hold nothing back. What is on its way while word goes back,
+    2·latency·rate and two segments, is headroom, or is added to the credits, so that a link alone
+    runs at its rate.
     """
     if control == "none":
         return None
@@ -91,4 +94,6 @@ def buffers(network: Network, scenario: Scenario, control: Control, segment: int
     held = network.kind >= (plan.port if isinstance(plan, Tree) else len(network.links))
     room = np.where(held, ROOM + (flying if control == "credit" else 0), ENDLESS)
     resume = np.where(held, int(RESUME * ROOM), ENDLESS)
+    others = np.full(links - len(held), ENDLESS)
+    room, resume, flying = (np.concatenate([one, others]) for one in (room, resume, flying))
     return Buffers(control, room, resume, flying, protocol(scenario.transport).mark)

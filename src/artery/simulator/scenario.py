@@ -86,7 +86,9 @@ class Scenario:
     ``store_and_forward`` switches pass a segment on only when they have it whole. Without
     ``latency`` only bytes take time: links do not delay, and data pass on in pieces of no size;
     who asks counts steps by a law of its own.
-    ``flow_control`` says whether port buffers are finite, and what a full one does. ``seed`` draws
+    ``flow_control`` says whether port buffers are finite, and what a full one does. ``adding`` and
+    ``card_adding`` are the B/s at which a chip adds what it receives, and at which its network card
+    adds what comes from other nodes (0: no time, ``artery.simulator.adding``). ``seed`` draws
     hashes and failures.
     """
 
@@ -104,6 +106,8 @@ class Scenario:
     store_and_forward: bool = False
     latency: bool = True
     flow_control: FlowControl = "auto"
+    adding: float = 0.0
+    card_adding: float = 0.0
     engine: EngineName = "auto"
     seed: int = 0
 

@@ -17,6 +17,7 @@ from artery.native.coupled import Steady, coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
+from artery.simulator.adding import Adders, Adding, adding_pipes
 from artery.simulator.buffers import buffers, control_of
 from artery.simulator.choice import BETWEEN, BROKEN, TREES, Chosen, choose
 from artery.simulator.fold import Alike
@@ -65,7 +66,8 @@ class Simulation:
     other rates of the links, paths as they were. ``idle`` says how long full buffers kept each
     link from sending what waited for it, ps (``None``: buffers were taken as endless). ``alike``
     are nodes of which the paths of one are there for all. ``between`` are the seconds of the first
-    job in 5 and 95 of a hundred draws where its work was sampled.
+    job in 5 and 95 of a hundred draws where its work was sampled. ``adding`` is who adds longest,
+    where adding takes time.
     """
 
     seconds: float
@@ -83,6 +85,7 @@ class Simulation:
     idle: Ints | None = None
     alike: Alike | None = None
     between: tuple[float, float] | None = None
+    adding: Adding | None = None
 
 
 def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Simulation:
@@ -133,7 +136,11 @@ def _coupled(
 ) -> Simulation:
     """Play the jobs' pipes as one variable each."""
     pipes = coupled_pipes(system, wires, jobs, scenario)
-    steady = coupled(wires.links, pipes.pipelines)
+    links, adders = wires.links, Adders.of(wires.network, scenario)
+    if adders is not None:
+        links, pipes = adding_pipes(adders, links, pipes, jobs)
+    steady = coupled(links, pipes.pipelines)
+    carried = steady.bytes[: len(wires.network.rate)]
     late = _latest(jobs, scenario)
     times = _ends(steady, pipes, late)
     releases = _releases(jobs)
@@ -141,7 +148,7 @@ def _coupled(
         seconds=max((one + two for one, two in zip(releases, times, strict=True)), default=0.0),
         jobs=times,
         finish=tuple(np.zeros(0) for _ in times),
-        carried=steady.bytes if pipes.alike is None else pipes.alike.everywhere(steady.bytes),
+        carried=carried if pipes.alike is None else pipes.alike.everywhere(carried),
         network=wires.network,
         chosen=replace(chosen, error=_error(scenario, chosen, wires, pipes, steady)),
         events=steady.flowed.played.events,
@@ -149,9 +156,15 @@ def _coupled(
         pairs=pipes.pairs,
         routed=pipes.routed,
         messages=None,
-        replay=partial(_replayed, wires.links, pipes, late),
+        replay=partial(_replayed, links, pipes, late),
         alike=pipes.alike,
+        adding=_adding(wires, scenario, steady.bytes),
     )
+
+
+def _adding(wires: Wires, scenario: Scenario, carried: Ints) -> Adding | None:
+    adders = Adders.of(wires.network, scenario)
+    return None if adders is None else adders.busiest(carried)
 
 
 def _sampled(
@@ -220,6 +233,7 @@ def _between(steady: Steady) -> bool:
 
 def _replayed(links: Links, pipes: Coupled, late: list[float], rate: Ints) -> float:
     narrow = rate if pipes.alike is None else pipes.alike.narrowest(rate)
+    narrow = np.concatenate([narrow, links.rate[len(narrow) :]])
     steady = coupled(replace(links, rate=narrow), pipes.pipelines)
     return max(_ends(steady, pipes, late), default=0.0)
 
@@ -267,7 +281,9 @@ def _explicit(
     whole = explicit(system, wires, jobs, scenario)
     few = len(whole.work.transfers.size) <= MOST_TIMES
     transport = transport_of(system, scenario, chosen)
-    room = buffers(wires.network, scenario, chosen.control, chosen.segment)
+    links = len(wires.network.rate)
+    every = len(whole.work.links.rate)
+    room = buffers(wires.network, scenario, chosen.control, chosen.segment, every)
     played = _play(whole.work, transport, chosen, room, times=few)
     finish = _finish(whole, jobs, played)
     times = tuple(
@@ -278,7 +294,7 @@ def _explicit(
         seconds=max((float(ranks.max(initial=0.0)) for ranks in finish), default=0.0),
         jobs=times,
         finish=finish,
-        carried=played.bytes,
+        carried=played.bytes[:links],
         network=wires.network,
         chosen=chosen,
         events=played.events,
@@ -287,7 +303,8 @@ def _explicit(
         routed=whole.routed,
         messages=_kept(whole, jobs, played) if few else None,
         replay=partial(_again, whole.work, transport, chosen, room),
-        idle=played.idle,
+        idle=None if played.idle is None else played.idle[:links],
+        adding=_adding(wires, scenario, played.bytes),
     )
 
 
@@ -319,7 +336,7 @@ def _play(
 def _again(
     work: Work, transport: Transport, chosen: Chosen, room: Buffers | None, rate: Ints
 ) -> float:
-    links = replace(work.links, rate=rate)
+    links = replace(work.links, rate=np.concatenate([rate, work.links.rate[len(rate) :]]))
     found = _play(work._replace(links=links), transport, chosen, room, times=False)
     return found.makespan / PICOSECONDS
 

@@ -13,6 +13,7 @@ from artery.collective.schedules.sizes import Messages, messages
 from artery.core.system import System
 from artery.native.gates import by_steps, joined
 from artery.native.work import PICOSECONDS, Gates, Transfers, Whole, Work
+from artery.simulator.adding import Adders, adding_transfers
 from artery.simulator.placed import Ints, Placed
 from artery.simulator.routes import Ends, Routes, ends, routes
 from artery.simulator.scenario import Scenario
@@ -55,6 +56,7 @@ class _Flat:
     size: Ints
     step: Small
     gates: Gates
+    adds: NDArray[np.bool_]
 
 
 def transfers_of(job: Placed) -> int:
@@ -82,6 +84,7 @@ def explicit(
         pairs, entropy, which = _distinct(wires, jobs, flats, scenario.queue_pairs)
     told = [(one.step, one.source, one.target) for one in flats] if many <= MOST_TIMES else []
     sent = [(one.size, one.gates) for one in flats]
+    adds = np.concatenate([one.adds for one in flats])
     del flats  # of millions of messages their ends are half a hundred megabytes
     routed = routes(system, wires.network, pairs, scenario, entropy)
     path = which if len(routed.start) == len(pairs.source) + 1 else routed.first[which]
@@ -102,12 +105,15 @@ def explicit(
         spread=several[which].astype(np.int32) if (several > 1).any() else None,
         other=other,
     )
+    adders = Adders.of(wires.network, scenario)
+    if adders is not None:
+        moved = adding_transfers(adders, moved, pairs, routed, adds)
     gates = sent[0][1] if len(sent) == 1 else joined([one for _, one in sent])
     rows = np.cumsum([len(one.count) for _, one in sent])
     actors = [job.schedule.ranks + job.schedule.switches for job in jobs]
     none = np.zeros(0, dtype=np.int32)
     return Explicit(
-        work=Work(wires.links, moved, gates),
+        work=Work(wires.links if adders is None else adders.links(wires.links), moved, gates),
         job=np.repeat(np.arange(len(told), dtype=np.int32), [len(one) for one, _, _ in told]),
         step=np.concatenate([none, *(one for one, _, _ in told)]),
         rank=np.concatenate([none, *(one for _, one, _ in told)]),
@@ -121,22 +127,24 @@ def explicit(
 def _flat(job: Placed, scenario: Scenario) -> _Flat:
     steps = [_small(messages(job.schedule, k, job.size)) for k in range(job.schedule.steps)]
     none = np.zeros(0, dtype=np.int32)
-    source = np.concatenate([none, *(one for one, _, _ in steps)])
-    target = np.concatenate([none, *(one for _, one, _ in steps)])
-    size = np.concatenate([none.astype(np.int64), *(one for _, _, one in steps)])
-    step = np.repeat(np.arange(len(steps), dtype=np.int32), [len(one) for one, _, _ in steps])
+    source = np.concatenate([none, *(one for one, _, _, _ in steps)])
+    target = np.concatenate([none, *(one for _, one, _, _ in steps)])
+    size = np.concatenate([none.astype(np.int64), *(one for _, _, one, _ in steps)])
+    adds = np.concatenate([none.astype(np.bool_), *(one for _, _, _, one in steps)])
+    step = np.repeat(np.arange(len(steps), dtype=np.int32), [len(one[0]) for one in steps])
     del steps
     actors = job.schedule.ranks + job.schedule.switches
     gates, order = by_steps(source, target, step, actors)
     gates = _delayed(gates, job, scenario)
     if (order[1:] > order[:-1]).all():
-        return _Flat(source, target, size, step, gates)
-    return _Flat(source[order], target[order], size[order], step[order], gates)
+        return _Flat(source, target, size, step, gates, adds)
+    return _Flat(source[order], target[order], size[order], step[order], gates, adds[order])
 
 
-def _small(step: Messages) -> tuple[Small, Small, Ints]:
+def _small(step: Messages) -> tuple[Small, Small, Ints, NDArray[np.bool_]]:
     """Return the arrays of one step's messages, ranks in 32 bits: there are millions."""
-    return step.source.astype(np.int32), step.target.astype(np.int32), step.size
+    ends = step.source.astype(np.int32), step.target.astype(np.int32)
+    return *ends, step.size, step.reduce
 
 
 def _delayed(gates: Gates, job: Placed, scenario: Scenario) -> Gates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from artery.collective.arrays import Ints
 from artery.core.schedule import Schedule
@@ -13,11 +14,15 @@ from artery.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of one step: ``size`` bytes from ``source`` to ``target`` (arrays)."""
+    """The messages of one step: ``size`` bytes from ``source`` to ``target`` (arrays).
+
+    ``reduce`` says which the target adds to its own, all of it or a part.
+    """
 
     source: Ints
     target: Ints
     size: Ints
+    reduce: NDArray[np.bool_]
 
 
 def chunk_bytes(schedule: Schedule, size: int | Ints, first: Ints, count: Ints) -> Ints:
@@ -76,12 +81,14 @@ def messages(schedule: Schedule, k: int, size: int | Ints) -> Messages:
     sizes = chunk_bytes(schedule, size, step.first, step.count)
     key = step.source * (schedule.ranks + schedule.switches) + step.target
     if np.all(key[1:] > key[:-1]):
-        return Messages(step.source, step.target, sizes)
+        return Messages(step.source, step.target, sizes, step.reduce)
     unique, start, place = np.unique(key, return_index=True, return_inverse=True)
     if len(unique) == len(key):
-        return Messages(step.source, step.target, sizes)
+        return Messages(step.source, step.target, sizes, step.reduce)
     total = np.zeros(len(unique), np.int64)
     np.add.at(total, place, sizes)
+    adds = np.zeros(len(unique), np.bool_)
+    np.logical_or.at(adds, place, step.reduce)
     order = np.argsort(start)
     at = start[order]
-    return Messages(step.source[at], step.target[at], total[order])
+    return Messages(step.source[at], step.target[at], total[order], adds[order])
