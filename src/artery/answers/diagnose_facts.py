@@ -10,6 +10,7 @@ from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
 from artery.formats.facts_curves import curves, ranks_of
+from artery.formats.facts_keys import PATHS
 from artery.formats.reading import Reading
 
 PLATEAU: Final = 8 * 2**30
@@ -216,9 +217,19 @@ def _topology(fields: Fields) -> Named:
     counts = fields.get("nvlinks_per_pair") or ()
     yield "nvlinks", _number(max(counts, default=None))
     links = set(fields.get("links") or ())
+    yield "nic_path", _nearest_card(fields.get("nic_distance") or {})
     yield "all_pairs_far", True if links and links <= {"SYS", "SOC", "NODE"} else None
     p2p = fields.get("p2p")
     yield "peers", None if not p2p else bool(p2p["all_ok"])
+
+
+def _nearest_card(distance: Mapping[str, Mapping[str, str]]) -> str | None:
+    """Return how far the nearest card of any GPU is.
+
+    GPUs without a card of their own send through a neighbour that has one (NCCL, PXN).
+    """
+    known = {cell for cells in distance.values() for cell in cells.values()}
+    return next((path.casefold() for path in PATHS if path in known), None)
 
 
 def _ibstat(fields: Fields) -> Named:

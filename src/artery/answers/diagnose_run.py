@@ -215,8 +215,8 @@ def _without_model(saved: str, missing: Sequence[str]) -> ArteryError:
     if not missing:
         return UsageError(f"{saved} does not say which model it trains: add --model NAME")
     return InputError(
-        Problem(file=saved, field=name, found="the model without it",
-                rule="a step is priced by every size of the model",
+        Problem(file=saved, field=name, found="not said",
+                rule="the model in the script has no step without it",
                 fix=f"add --{name.replace('_', '-')} to the script, or --model NAME here")
         for name in missing
     )  # fmt: skip
