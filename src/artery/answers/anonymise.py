@@ -1,7 +1,13 @@
-"""Masks what should not leave the house: hosts, users, addresses, GUIDs."""
+"""Masks what should not leave the house.
+
+Hosts, users, addresses, GUIDs, switches, devices, jobs, pods, namespaces, partitions, clusters,
+zones and domains by the keys that name them; e-mail, paths, URLs and full names of hosts by how
+they look.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -19,6 +25,22 @@ _PATTERNS: Final = (
     ("guid", re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b")),
     ("guid", re.compile(r"\b[0-9a-fA-F]{4}(?::[0-9a-fA-F]{4}){3}\b")),
 )
+_IPV6: Final = re.compile(r"(?<![\w:.])[0-9a-fA-F:]{3,39}(?:%[\w.-]{1,20})?(?![\w:])")
+_PUBLIC: Final = re.compile(
+    r"(?:[\w-]+\.)*(?:kubernetes\.io|k8s\.io|nvidia\.com|amd\.com|intel\.com|google\.com|volcano\.sh"
+    r"|amazonaws\.com|kubeflow\.org|pytorch\.org|github\.com|topograph\.run|schedmd\.com|openfabrics\.org)"
+)
+"""Of makers and projects: says nothing about anybody's cluster."""
+_FULL_NAME: Final = re.compile(
+    r"(?<![\w@.-])(?:[A-Za-z0-9][\w-]{0,62}\.){1,8}(?:com|net|org|edu|gov|mil|io|ai|local|internal"
+    r"|lan|corp|intra|home|cloud|example|cluster|cn|de|fr|uk|jp|kr|eu|ch|in|us|ca|au)(?![\w.-])"
+)
+_URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s\"'<>,;]{1,300}")
+_PATH: Final = re.compile(r"(?<![\w.:/>-])/(?:[\w.@%+~=-]+/)+[\w.@%+~=-]*")
+_OF_THE_SYSTEM: Final = re.compile(
+    r"/(?:dev|sys|proc|etc|usr|bin|lib|lib64|run)/|/opt/(?:amazon|rocm|conda|hpcx|nvidia|mellanox)/"
+)
+"""Paths that are alike on all machines."""
 _USER: Final = re.compile(
     r"(/home/|/Users/|/u/|/scratch/|(?i:user(?:name|id)?)[=:] ?)([\w.-]{1,60})"
 )
@@ -37,7 +59,15 @@ _HOST_KEYS: Final = (
 _USER_KEYS: Final = ("user", "users", "username", "user_id", "owner", "account", "accounts")
 _GUID_KEYS: Final = ("guid", "uuid", "serial")
 _SWITCH_KEYS: Final = ("switch", "switches")
+_PLACE_KEYS: Final = {
+    "partition": "partition", "partitions": "partition", "default_partition": "partition",
+    "cluster": "cluster", "job_name": "job", "clusters": "cluster", "namespace": "namespace",
+    "zone": "zone", "region": "zone", "rack": "zone", "domain": "domain", "domains": "domain",
+}  # fmt: skip
+_KEYED: Final = {"states_by_partition": "partition", "domains": "domain"}
+"""Tables whose keys are such names."""
 _NAMES: Final = {
+    **_PLACE_KEYS,
     **dict.fromkeys(_HOST_KEYS, "host"),
     **dict.fromkeys(_USER_KEYS, "user"),
     **dict.fromkeys(_GUID_KEYS, "guid"),
@@ -59,6 +89,12 @@ _KEPT: Final = frozenset(
     {"127.0.0.1", "0.0.0.0", "localhost", "", "none", "unknown", "root", "slurm"}  # noqa: S104
 )
 """Say nothing about anybody."""
+_PLAIN: Final = frozenset(
+    {"gpu", "gpus", "cpu", "debug", "train", "training", "batch", "normal", "long", "short",
+     "login", "test", "all", "main", "default", "compute", "interactive", "high", "low", "dev",
+     "prod", "kube-system", "kubernetes", "node", "nodes", "switch", "job", "pod", "user", "host"}
+)  # fmt: skip
+"""Words that many call a partition or a namespace, and that stand for themselves in a sentence."""
 
 
 def devices_of(reading: Reading) -> dict[str, list[str]]:
@@ -72,9 +108,12 @@ def devices_of(reading: Reading) -> dict[str, list[str]]:
     }
 
 
-def masked(answer: _Answer, read: Iterable[object]) -> _Answer:
-    """Return a dataclass with every text in it masked, by what the fields ``read`` name."""
-    mask = Mask()
+def masked(answer: _Answer, read: Iterable[object], files: Iterable[str] = ()) -> _Answer:
+    """Return a dataclass with every text in it masked, by what the fields ``read`` name.
+
+    ``files`` are paths whose names stay.
+    """
+    mask = Mask(files)
     for one in read:
         mask.learn(one)
     found: _Answer = mask.record(answer)
@@ -82,9 +121,13 @@ def masked(answer: _Answer, read: Iterable[object]) -> _Answer:
 
 
 class Mask:
-    """Replaces every secret by the same stand-in wherever it occurs: ``host1``, ``user2``."""
+    """Replaces every secret by the same stand-in wherever it occurs: ``host1``, ``user2``.
 
-    def __init__(self) -> None:
+    Of the paths of ``files``, which the user named, only the folder is taken away.
+    """
+
+    def __init__(self, files: Iterable[str] = ()) -> None:
+        self._files = frozenset(files)
         self._stand_in: dict[str, str] = {}
         self._aside: dict[str, str] = {}  # words such as ``train``, for jobs alone
         self._count: dict[str, int] = {}
@@ -100,14 +143,19 @@ class Mask:
                     self._masked(inside, value)
                 elif port is not None:
                     self._masked("device", port[1])
+                kind = _KEYED.get(key)
+                if kind is not None and str(name).casefold() not in _PLAIN:
+                    self._masked(kind, str(name))
                 self.learn(value, str(name))
             self._names = None
         elif isinstance(fields, (list, tuple)):
             for value in fields:
                 self.learn(value, key)
-        elif isinstance(fields, str) and key in _NAMES and fields.casefold() not in _KEPT:
-            self._masked(_NAMES[key], fields)
-            self._names = None
+        elif isinstance(fields, str) and key in _NAMES:
+            plain = _KEPT | _PLAIN if key in _PLACE_KEYS else _KEPT
+            if fields.casefold() not in plain:
+                self._masked(_NAMES[key], fields)
+                self._names = None
 
     def value(self, value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON value
         """Return a JSON value with everything masked, keys of objects too."""
@@ -142,10 +190,41 @@ class Mask:
         text = _WHO.sub(lambda m: f"[{self._masked('user', m[1])}@", text)
         text = _AT.sub(lambda m: f"{self._masked('user', m[1])}@{self._masked('host', m[2])}", text)
         text = _USER.sub(lambda m: m[1] + self._masked("user", m[2]), text)
+        text = _URL.sub(lambda m: m[0] if _PUBLIC.match(m[0].partition("://")[2])
+                        else self._masked("url", m[0]), text)  # fmt: skip
+        text = _PATH.sub(self._path, text)
+        text = _FULL_NAME.sub(self._full_name, text)
+        text = _IPV6.sub(self._address, text)
         for kind, pattern in _PATTERNS:
             text = pattern.sub(lambda m, kind=kind: self._masked(kind, m[0]), text)  # type: ignore[misc]
         text = self._phrases().sub(lambda m: self._stand_in.get(m[0], m[0]), text)
         return _TOKEN.sub(lambda m: self._token(m[0]), text)
+
+    def _path(self, found: re.Match[str]) -> str:
+        """Return a path masked; of a file that was given, the name alone stays, masked as text."""
+        path = found[0]
+        if _OF_THE_SYSTEM.match(path):
+            return path
+        name = path.rpartition("/")[2]
+        return self.text(name) if path in self._files else "/" + self._masked("path", path)
+
+    def _full_name(self, found: re.Match[str]) -> str:
+        """Return the full name of a host masked, by the mask of its short name if that has one."""
+        if _PUBLIC.fullmatch(found[0]):
+            return found[0]
+        short = found[0].partition(".")[0]
+        if found[0] not in self._stand_in and short in self._stand_in:
+            self._stand_in[found[0]] = self._stand_in[short]
+        return self._masked("host", found[0])
+
+    def _address(self, found: re.Match[str]) -> str:
+        """Return an address of IPv6 masked, if it is one of those that machines are given."""
+        try:
+            one = ipaddress.IPv6Address(found[0])
+        except ValueError:
+            return found[0]
+        given = one.is_link_local or one.is_private or int(one) >> 125 == 1  # 2000::/3
+        return self._masked("address", found[0]) if given and not one.is_loopback else found[0]
 
     def _phrases(self) -> re.Pattern[str]:
         """The names that were learnt and are no single token, longest first."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from artery.answers.anonymise import masked
 from artery.answers.arguments import check_kinds
@@ -89,7 +90,30 @@ def lint(*paths: str, ignore: Sequence[str] = (), anonymise: bool = False) -> Li
         len(applied),
         len(applied - broken),
     )
-    return masked(answer, [{"host": _hosts(file)} for file in files]) if anonymise else answer
+    return masked(answer, map(_names, files), paths) if anonymise else answer
+
+
+_SAID: Final = {
+    "partition": "partition", "account": "account", "clusters": "cluster", "mail_user": "user",
+}  # fmt: skip
+"""What options of Slurm name, by the keys that a mask knows."""
+
+
+def _names(file: LaunchFile) -> dict[str, object]:
+    """Return what a file spells out, by the keys that a mask knows."""
+    found: dict[str, object] = {"host": _hosts(file)}
+    jobs = [one.value for name, one in file.sbatch.items() if name == "job_name"]
+    for command in file.commands:
+        given = command.option("rdzv_id")
+        jobs += [given.value] if given is not None and "$" not in given.value else []
+    found["job_name"] = [*jobs, *(one.name for one in file.objects)]
+    for name, key in _SAID.items():
+        if name in file.sbatch:
+            found[key] = file.sbatch[name].value
+    spaces = [one.root.get("metadata") for one in file.objects]
+    found["namespace"] = [str(one.get("namespace")) for one in spaces
+                          if isinstance(one, Mapping) and one.get("namespace")]  # fmt: skip
+    return found
 
 
 def _hosts(file: LaunchFile) -> list[str]:

@@ -63,7 +63,7 @@ def read(
         rule = "there must be a file to read"
         raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
     found: list[FileRead] = []
-    mask = Mask()
+    mask = Mask(paths)
     with Problems() as problems:
         for path in paths:
             try:
