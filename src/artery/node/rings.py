@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import count, pairwise
+from typing import Final
 
 from artery.core.link import Link
 from artery.node.full_rings import Cycle, full_rings
@@ -22,6 +23,10 @@ from artery.node.scale_up import Layout, ScaleUp
 EXACT, SEARCHED, STEPS = 8, 16, 20_000
 """Chips up to which the most cycles are found, chips up to which some are looked for, and steps of
 that search. Assumed: nodes of point-to-point links have at most eight chips."""
+
+PACKED: Final = 200
+"""Packings tried at most: some hundredths of a second. DGX-1, the most irregular node of the
+catalog, needs five."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ def disjoint_cycles(links: Mapping[tuple[int, int], int], group: int) -> tuple[C
     """Return cycles through the chips 0 … group-1 (3 or more) that use no link twice.
 
     As many as there can be, up to eight chips: all cycles are listed (2,520 at most) and packed by
-    branch and bound. For more chips one cycle is searched after the other, with a limit.
+    branch and bound, with a limit that wirings of real nodes do not come near. For more chips one
+    cycle is searched after the other, with a limit.
     """
     inside = tuple(sorted((pair, n) for pair, n in links.items() if max(pair) < group))
     return _packed_cycles(inside, group) if group <= EXACT else _found_cycles(dict(inside), group)
@@ -99,13 +105,17 @@ def _packed_cycles(links: tuple[tuple[tuple[int, int], int], ...], group: int) -
     cycles = list(_cycles(free, group))
     bound = sum(free.values()) // group
     best: list[Cycle] = []
+    tried = 0
 
     def pack(first: int, found: list[Cycle]) -> None:
-        nonlocal best
+        nonlocal best, tried
+        tried += 1
         if len(found) > len(best):
             best = found
         for index in range(first, len(cycles)):
             if len(found) + sum(free.values()) // group <= len(best) or len(best) == bound:
+                return
+            if tried > PACKED:
                 return
             edges = edges_of(cycles[index])
             if any(free[edge] == 0 for edge in edges):
