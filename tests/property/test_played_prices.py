@@ -25,7 +25,14 @@ from artery.core.pricing import Collective
 from artery.core.system import System
 from artery.errors import UsageError
 
-SYSTEMS = ("dgx-h100:64", "dgx-h100:256", "dgx-a100:128", "dgx-b200:64", "gb200-nvl72:144")
+SYSTEMS = (
+    "dgx-h100:64",
+    "dgx-h100:256",
+    "dgx-a100:128",
+    "dgx-b200:64",
+    "gb200-nvl72:144",
+    "aws-p5:64",
+)
 
 WAYS: tuple[tuple[Collective, str], ...] = (
     ("all_reduce", "ring"),

@@ -37,14 +37,17 @@ class Choice:
     """The digits of a path, one after the other, for an array of paths.
 
     ``words`` are hashed anew for every digit (``None``: not hashed). ``turn`` counts through the
-    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once. ``longer`` asks
-    for ways that are not the shortest, where the topology has such a rule.
+    combinations of digits, the first one fastest: 0, 1, 2, … visit every path once. Where both
+    are given the later digits go on with every turn too, so that a few turns spread evenly over
+    the values of each digit. ``longer`` asks for ways that are not the shortest, where the topology
+    has such a rule.
     """
 
     def __init__(self, words: Words | None, turn: Ints | None, *, longer: bool = False) -> None:
         self._words = words
         self._turn = turn
         self._whole = turn
+        self._before: Ints | int = 1
         self.longer = longer
 
     def __call__(self, count: Ints | int) -> Ints:
@@ -54,7 +57,13 @@ class Choice:
         digit = self._hashed(count)
         if self._turn is None:
             return digit
-        digit = np.asarray((digit + self._turn) % count)
+        step = self._turn
+        if self._words is not None and self._whole is not None:
+            # With every turn one on, and one more where that would come round to the same.
+            place, before = step % count, self._before
+            step = self._whole % before + place * before + place // (count // np.gcd(before, count))
+            self._before = before * count
+        digit = np.asarray((digit + step) % count)
         self._turn = np.asarray(self._turn // count)
         return digit
 
@@ -85,6 +94,8 @@ class Choice:
         turn = None if self._turn is None else self._turn[rows]
         found = Choice(words, turn, longer=self.longer)
         found._whole = None if self._whole is None else self._whole[rows]
+        before = self._before
+        found._before = before if isinstance(before, int) or len(before) == 1 else before[rows]
         return found
 
     def _hashed(self, count: Ints | int) -> Ints:

@@ -27,8 +27,10 @@ MOST_RINGS = 256
 """Edges and rings of one pipe up to which each ring is a variable of its own; beyond, all go at one
 rate and fill in their mean time."""
 
-WAYS = 8
-"""Paths over which a coupled pipe sprays each edge: half of those of messages, assumed enough."""
+WAYS, MOST_WAYS = 8, 64
+SPRAYED = 2**18
+"""Paths over which coupled pipes spray each edge, from eight to as many as SRD has (64; Shalev et
+al., IEEE Micro 2020): as many as make so many paths in all."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,14 +87,49 @@ def coupled_pipes(
         for pipe in job.schedule.pipes
         for ring in _rings(pipe)
     ]
-    ways = WAYS if scenario.routing == "spray" else max(scenario.queue_pairs, 1)
+    ways = _ways(scenario, sum(len(pipe.source) for _, pipe in found))
     folded = _folded(system, wires, jobs, found, scenario) if ways == 1 else None
     if folded is not None:
         return folded
     laid = [_Laid(number, pipe, (pipe,)) for number, pipe in found]
     pairs = _pairs(wires, jobs, laid)
     routed = _routed(system, wires, pairs, scenario, ways)
-    return _joined(jobs, laid, pairs, routed, ways=ways, pieces=_pieces(scenario))
+    whole = _joined(jobs, laid, pairs, routed, ways=ways, pieces=_pieces(scenario))
+    return _sprayed(whole, wires, ways) if scenario.routing == "spray" else whole
+
+
+def _sprayed(found: Coupled, wires: Wires, ways: int) -> Coupled:
+    """Return the pipes, chunks of rings going over all ways at once.
+
+    A way's part of a chunk has its links to itself; counted is the time of the link with the most
+    parts: a chip with four cards has a chunk out four times as fast.
+    """
+    pipes, routed = found.pipelines, found.routed
+    if not pipes.depth.any():
+        return found
+    edges = (len(routed.start) - 1) // ways
+    edge = np.repeat(np.arange(edges * ways) // ways, np.diff(routed.start))
+    links = len(wires.network.rate)
+    crossed, parts = np.unique(edge * links + routed.link, return_counts=True)
+    owner, link = np.divmod(crossed, links)
+    begin = np.searchsorted(owner, np.arange(edges))
+    seconds = 1.0 / wires.network.rate[link]
+    alone, together = (np.maximum.reduceat(one, begin) for one in (seconds, seconds * parts))
+    of = np.repeat(np.arange(len(pipes.depth)), np.diff(pipes.wave[pipes.pipe]) // ways)
+    share = np.bincount(of, together) / (np.bincount(of, alone) * ways)
+    chunk = pipes.amount * ways / np.maximum(pipes.depth, 1)
+    part = np.maximum(np.round(chunk * share).astype(np.int64), np.minimum(pipes.segment, 1))
+    ring = pipes.depth > 0
+    segment = np.where(ring, part, pipes.segment)
+    behind = np.where(ring, segment, pipes.behind)
+    return replace(found, pipelines=replace(pipes, segment=segment, behind=behind))
+
+
+def _ways(scenario: Scenario, edges: int) -> int:
+    """Return over how many paths each of the edges goes: a power of two where it is sprayed."""
+    if scenario.routing != "spray":
+        return max(scenario.queue_pairs, 1)
+    return min(max(1 << (SPRAYED // max(edges, 1)).bit_length() >> 1, WAYS), MOST_WAYS)
 
 
 def _pieces(scenario: Scenario) -> int:
@@ -229,7 +266,7 @@ def _pairs(wires: Wires, jobs: tuple[Placed, ...], laid: list[_Laid]) -> Ends:
 def _routed(system: System, wires: Wires, pairs: Ends, scenario: Scenario, ways: int) -> Routes:
     """Return ``ways`` paths of every edge, one after the other."""
     if scenario.routing == "spray" or ways == 1:
-        found = routes(system, wires.network, pairs, scenario)
+        found = routes(system, wires.network, pairs, scenario, ways=ways)
         return found if ways == 1 else spread(found, ways)
     many = len(pairs.source)
     cut = None if pairs.cut is None else np.repeat(pairs.cut, ways)

@@ -20,6 +20,9 @@ Ints = NDArray[np.int64]
 Ranks = NDArray[np.integer]
 Flags = NDArray[np.bool_]
 
+WAYS = 16
+"""Paths that adaptive routing looks at, and over which a message is sprayed."""
+
 UP, DOWN = 1, 2
 """Ends of which the target, or the source, is the switch of the chip's own domain."""
 
@@ -73,22 +76,30 @@ def ends(network: Network, job: Placed, source: Ranks, target: Ranks) -> Ends:
 
 
 def routes(
-    system: System, network: Network, pairs: Ends, scenario: Scenario, entropy: Ints | None = None
+    system: System,
+    network: Network,
+    pairs: Ends,
+    scenario: Scenario,
+    entropy: Ints | None = None,
+    *,
+    ways: int = WAYS,
 ) -> Routes:
-    """Return the paths of ``pairs`` by the scenario's policy: several each where it sprays."""
+    """Return the paths of ``pairs`` by the scenario's policy: ``ways`` each where it sprays."""
     beyond = np.maximum(pairs.source, pairs.target) >= network.groups[0].count
     if beyond.any():
         plain = np.flatnonzero(~beyond)
         cut = None if pairs.cut is None else pairs.cut[plain]
         some = Ends(pairs.source[plain], pairs.target[plain], cut)
         part = None if entropy is None else entropy[plain]
-        usual = routes(system, network, some, scenario, part)
+        usual = routes(system, network, some, scenario, part, ways=ways)
         ended = pairs.source[beyond].astype(np.int64), pairs.target[beyond].astype(np.int64)
         return _mixed(usual, _to_switches(system, network, *ended), beyond)
     policy = POLICY[scenario.routing]
+    many = max(ways, WAYS) if policy == "spray" else WAYS
     found = paths(
-        system, network, pairs.source, pairs.target, entropy, policy=policy, seed=scenario.seed
-    )
+        system, network, pairs.source, pairs.target, entropy, policy=policy, seed=scenario.seed,
+        ways=many,
+    )  # fmt: skip
     if len(found.pair):
         order = np.argsort(found.pair, kind="stable")
         start, link = taken(found.start, found.link, order)
