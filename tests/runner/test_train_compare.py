@@ -12,7 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers.train_compare import TrainComparison, calibrate_training, compare_training
+from artery.answers.train_compare import (
+    TrainComparison,
+    calibrate_training,
+    compare_training,
+    compare_trainings,
+)
 from artery.cli import main
 from artery.errors import InputError
 from artery.runner.measured import Run
@@ -20,13 +25,13 @@ from artery.runner.measured import Run
 pytestmark = pytest.mark.real
 
 LATE = Run("resnet18", "digits", batch=32, overlap=False)
+OTHERS = (
+    replace(LATE, overlap=True, accumulate=2),
+    replace(LATE, overlap=True, compress="bf16"),
+    replace(LATE, overlap=True, compress="powersgd"),
+)
 HELD = ("step", "step.compute", "step.exposed_communication.communication")
-"""What one calibration must foresee within 15 %."""
-
-
-def compared(runs: tuple[Run, ...]) -> list[TrainComparison]:
-    machine = calibrate_training((2,))
-    return [compare_training(run, 2, machine=machine) for run in runs]
+"""What one calibration must foresee within 15 %, whether the exchange overlaps or not."""
 
 
 def wait_for_quiet(seconds: float = 60.0) -> None:
@@ -58,39 +63,41 @@ def _own() -> float:
     return sum(os.times()[:4])
 
 
-WITHIN = (0.15, 0.15, 0.30, 0.50)
-"""Of the step, its computing, its communication, and a step whose exchange overlaps backward."""
+WITHIN = 0.15
 
 CROWDED = 0.05
-"""Share of the processors that others may take before an attempt says little."""
+"""Share of the processors that others may take in an attempt that counts."""
+
+
+def best(runs: tuple[Run, ...], paths: tuple[str, ...]) -> tuple[TrainComparison, ...]:
+    """Hold the figures ``paths`` of each run to the bound, each in the better of two attempts.
+
+    Two ranks fill two processors: an attempt in which others took more than a little of them does
+    not count, and there are four at most. What was found is printed with the load average.
+    """
+    least = [1.0] * len(runs) * len(paths)
+    counted = 0
+    for _ in range(4):
+        wait_for_quiet()
+        busy, own = _busy(), _own()
+        found = compare_trainings(runs, 2)
+        others = 1.0 - (_own() - own) / max(_busy() - busy, 1e-9)
+        errors = [one.errors[path] for one in found for path in paths]
+        least = [min(before, abs(error)) for before, error in zip(least, errors, strict=True)]
+        counted += others < CROWDED
+        sys.stdout.write(
+            f"errors {[round(error, 3) for error in errors]}, others {others:.0%}, "
+            f"load averages {found[0].loads}\n"
+        )
+        if max(least) <= WITHIN or counted == 2:
+            break
+    assert max(least) <= WITHIN, f"{least}, load average {os.getloadavg()[0]:.1f}"
+    return found
 
 
 def test_one_calibration_foresees_the_steps() -> None:
-    """Another batch than the calibration's, and real data; each figure in its best attempt.
-
-    Two ranks fill two processors, so that whatever else computes lengthens their steps: where
-    others did in every attempt, the bounds are three times as wide, and that is said.
-    """
-    attempts: list[list[float]] = []
-    quiet = False
-    for _ in range(3):
-        wait_for_quiet()
-        busy, own = _busy(), _own()
-        late, early = compared((LATE, replace(LATE, overlap=True)))
-        others = 1.0 - (_own() - own) / max(_busy() - busy, 1e-9)
-        quiet = quiet or others < CROWDED
-        errors = [abs(late.errors[path]) for path in HELD] + [abs(early.errors["step"])]
-        sys.stdout.write(
-            f"errors {[round(error, 3) for error in errors]}, others {others:.0%}, "
-            f"load averages {late.loads}, {early.loads}\n"
-        )
-        attempts.append([error / bound for error, bound in zip(errors, WITHIN, strict=True)])
-        if max(attempts[-1]) <= 1.0:
-            break
-    best = [min(figures) for figures in zip(*attempts, strict=True)]
-    if not quiet:
-        sys.stdout.write("others computed in every attempt: bounds three times as wide\n")
-    assert max(best) <= (1.0 if quiet else 3.0), f"{best}, load average {os.getloadavg()[0]:.1f}"
+    """Another batch than the calibration's, and real data: compute and communication apart."""
+    late, early = best((LATE, replace(LATE, overlap=True)), HELD)
     assert late.bytes_sent == early.bytes_sent == 4 * (11_689_512 - 990 * 513)
     paths = [one.path for one in late.differences]
     assert paths[:2] == ["step", "step.compute"]
@@ -100,6 +107,13 @@ def test_one_calibration_foresees_the_steps() -> None:
     assert points[1].efficiency == 1
     assert 0 < points[2].efficiency < 1
     assert 0 < late.measured_scaling.efficiency <= 1
+
+
+def test_accumulation_and_compression_are_foreseen() -> None:
+    """Two passes, gradients in bf16, and PowerSGD, whose own computing is priced."""
+    found = best(OTHERS, ("step",))
+    assert [one.run for one in found] == list(OTHERS)
+    assert found[2].bytes_sent < found[1].bytes_sent / 20 < found[0].bytes_sent / 40 * 1.01
 
 
 def test_resnet_18_learns_the_digits_on_two_processes(
@@ -119,7 +133,7 @@ def test_one_process_exchanges_nothing_and_leaves_nothing_behind(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     run = Run("transformer", size=16, batch=16)
-    result = compare_training(run, 1, machine=calibrate_training((1,)), scaling=(2,), blocks=1)
+    result = compare_training(run, 1, machine=calibrate_training((1,)), scaling=(2,), rounds=2)
     # PyTorch makes itself an empty folder for compiled code when an optimizer is first used.
     left = {one.name for one in tmp_path.iterdir() if not one.name.startswith("torchinductor_")}
     assert left == set()

@@ -44,7 +44,7 @@ def _trained() -> dict[str, Any]:
     killed = train(MODEL, **RUN, faults=(KILL,)).result
     batch = RUN["global_batch"] // RUN["ranks"]
     run = Run(MODEL, RUN["data"], RUN["size"], batch=batch)
-    compared = compare_training(run, RUN["ranks"], blocks=2)
+    compared = compare_training(run, RUN["ranks"], rounds=3)
     return {
         "model": MODEL,
         "ranks": RUN["ranks"],

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from artery.core.term import Difference, Estimate, Measurement, Term, compare
 from artery.errors import InputError, Problem
 from artery.runner.extra import needed
-from artery.runner.measured import Run, Wanted
+from artery.runner.measured import Run, Wanted, communication, exposed, slowest
 
 if TYPE_CHECKING:
     from artery.runner.machine import Machine, Step
@@ -82,10 +82,11 @@ def calibrate_training(
     """Return what one calibration run says of this machine.
 
     ``ranks``: the numbers of processes among which all-reduces are timed; others are drawn out.
-    ``compress``: narrow types (``fp16``, ``bf16``) whose all-reduces are timed as well.
+    ``compress``: kinds of compression (``fp16``, ``bf16``, ``powersgd``) that are timed as well.
     """
     _torch()
-    from artery.runner.machine import calibrated, cores, wanted
+    from artery.runner.calibration import calibrated, wanted
+    from artery.runner.machine import cores
     from artery.runner.probe import probe
 
     _tell(progress, "calibrating: operators, all-reduces, one reference run")
@@ -101,8 +102,6 @@ def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
         f"no {kind} was timed in the calibration; it is priced as its nearest kin"
         for kind in step.borrowed
     ]
-    if run.compress == "powersgd":
-        warnings.append("what PowerSGD computes is not predicted: the step comes out too short")
     if run.batch % 16:
         warnings.append("batches that 16 does not divide may take kernels that are far slower")
     return Estimate(_predicted(run, step, machine, ranks), "calibrated closed form",
@@ -110,35 +109,13 @@ def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
 
 
 def measure_training(
-    run: Run, ranks: int, *, blocks: int = 3, timeout: float = 300.0
+    run: Run, ranks: int, *, rounds: int = 6, timeout: float = 300.0
 ) -> tuple[Measurement, float]:
     """Return the measured step of ``run`` on ``ranks`` processes, and the bytes sent per rank."""
     _torch()
-    from artery.runner import machine
     from artery.runner.probe import probe
 
-    found = list(probe(Wanted(runs=(run,), blocks=blocks), ranks, timeout=timeout))
-    runs = [one["runs"][0] for one in found]
-    parts = {name: machine.slowest(runs, name) for name in ("forward", "backward", "optimizer")}
-    exposed = machine.exposed(runs)
-    alone = machine.slowest(runs, "alone")
-    talked = machine.communication(runs) if ranks > 1 else 0.0
-    root = _tree(parts, (alone, exposed, talked))
-    traces = {
-        f"rank {one['rank']} {name}": f"{seconds:.6g} s"
-        for one in found
-        for name, seconds in one["runs"][0]["trace"].items()
-        if name != "steps"
-    }
-    thread = machine.slowest(runs, "thread")
-    conditions = {
-        _THREAD: f"{thread * 1e3:.4g} ms",
-        "ranks": str(ranks),
-        "load": f"{found[0]['load']:.2f}",
-        "cores": str(machine.cores()),
-        **traces,
-    }
-    return Measurement(root, "measured here", conditions), float(runs[0]["bytes_sent"])
+    return _measured(list(probe(Wanted(runs=(run,), rounds=rounds), ranks, timeout=timeout)), 0)
 
 
 def compare_training(
@@ -147,20 +124,69 @@ def compare_training(
     *,
     machine: Machine | None = None,
     scaling: Sequence[int] = (),
-    blocks: int = 3,
+    rounds: int = 6,
     progress: Progress | None = None,
 ) -> TrainComparison:
     """Return the prediction of ``run`` on ``ranks`` processes beside its measurement.
 
-    ``machine`` is that of an earlier :func:`calibrate_training`; without it, one is made.
-    ``scaling``: further numbers of processes to predict.
+    As :func:`compare_trainings`, for one run.
     """
-    _check(run, ranks)
+    (one,) = compare_trainings(
+        (run,), ranks, machine=machine, scaling=scaling, rounds=rounds, progress=progress
+    )
+    return one
+
+
+def compare_trainings(
+    runs: Sequence[Run],
+    ranks: int = 2,
+    *,
+    machine: Machine | None = None,
+    scaling: Sequence[int] = (),
+    rounds: int = 6,
+    progress: Progress | None = None,
+) -> tuple[TrainComparison, ...]:
+    """Return the prediction of each of ``runs`` on ``ranks`` processes beside its measurement.
+
+    ``machine`` is that of an earlier :func:`calibrate_training`. Without it, the calibration and
+    the measured runs take turns, round by round, so that both meet the same weather; what was
+    measured of ``runs`` does not enter the prediction. ``scaling``: further numbers of processes
+    to predict.
+    """
+    for run in runs:
+        _check(run, ranks)
+    _torch()
+    from artery.runner.calibration import calibrated, wanted
+    from artery.runner.machine import cores
+    from artery.runner.probe import probe
+
+    asked = Wanted(runs=tuple(runs), rounds=rounds)
+    calibration: tuple[Run, ...] = ()
     if machine is None:
-        machine = calibrate_training((ranks,), compress=(run.compress,), progress=progress)
+        _tell(progress, "calibrating and measuring in turns")
+        asked = wanted([ranks] if ranks > 1 else [], [run.compress for run in runs])
+        calibration = asked.runs
+        asked = replace(asked, runs=(*calibration, *runs), rounds=rounds)
+    found = list(probe(asked, ranks))
+    if machine is None:
+        machine = calibrated(
+            [{**one, "runs": one["runs"][: len(calibration)]} for one in found], cores()
+        )
+    return tuple(
+        _compared(run, ranks, machine, _measured(found, number), scaling)
+        for number, run in enumerate(runs, len(calibration))
+    )
+
+
+def _compared(
+    run: Run,
+    ranks: int,
+    machine: Machine,
+    found: tuple[Measurement, float],
+    scaling: Sequence[int],
+) -> TrainComparison:
     predicted = predict_training(run, ranks, machine)
-    _tell(progress, f"predicted {predicted.root.value * 1e3:.4g} ms per step; now measuring")
-    measured, sent = measure_training(run, ranks, blocks=blocks)
+    measured, sent = found
     loads = machine.load, os.getloadavg()[0]
     one = machine.step(run, 1).timeline.step_s
     samples = run.batch * run.accumulate
@@ -184,6 +210,33 @@ def compare_training(
         loads,
         (*predicted.warnings, *_cautions(machine, loads, measured)),
     )
+
+
+def _measured(found: Sequence[Mapping[str, Any]], number: int) -> tuple[Measurement, float]:
+    """Return what the ranks of a probe found of their run ``number``, and its bytes per rank."""
+    from artery.runner.machine import cores
+
+    runs = [one["runs"][number] for one in found]
+    parts = {name: slowest(runs, name) for name in ("forward", "backward", "optimizer")}
+    added = exposed(runs)
+    alone = slowest(runs, "alone")
+    talked = communication(runs) if len(runs) > 1 else 0.0
+    root = _tree(parts, (alone, added, talked))
+    traces = {
+        f"rank {one['rank']} {name}": f"{seconds:.6g} s"
+        for one in found
+        for name, seconds in one["runs"][number]["trace"].items()
+        if name != "steps"
+    }
+    thread = slowest(runs, "thread")
+    conditions = {
+        _THREAD: f"{thread * 1e3:.4g} ms",
+        "ranks": str(len(runs)),
+        "load": f"{found[0]['load']:.2f}",
+        "cores": str(cores()),
+        **traces,
+    }
+    return Measurement(root, "measured here", conditions), float(runs[0]["bytes_sent"])
 
 
 def _cautions(machine: Machine, loads: tuple[float, float], measured: Measurement) -> list[str]:
@@ -211,9 +264,10 @@ def _predicted(run: Run, step: Step, machine: Machine, ranks: int) -> Term:
         "flop": step.flops,
         "operators": step.operators,
         "bytes_on_the_wire": sum(step.sizes),
-        "share_compute": machine.share.compute,
-        "share_communicate": machine.share.communicate,
-        "stretch": machine.stretch,
+        "compute_beside_all_reduce": machine.sharing.compute,
+        "all_reduce_in_step": machine.sharing.alone,
+        "all_reduce_beside_computing": machine.sharing.beside,
+        "skew": machine.sharing.skew,
     }
     buckets = tuple(
         _term(f"bucket_{number}", seconds, inputs={"bytes": size})
@@ -233,19 +287,19 @@ def _tree(
 
     ``times``: computing alone, exposed communication, communication, in s.
     """
-    alone, exposed, communication = times
+    alone, added, talked = times
     compute = Term(
         "compute", "s", alone, *_ends(alone), "none",
         "sum over operators of host + fixed + FLOP / rate + bytes / bandwidth",
         source="operators timed one by one in the calibration",
         children=tuple(_term(name, seconds) for name, seconds in parts.items()),
     )  # fmt: skip
-    wire = _term("communication", communication, "time with an all-reduce under way", buckets)
+    wire = _term("communication", talked, "time with an all-reduce under way", buckets)
     hidden = Term(
-        "exposed_communication", "s", exposed, *_ends(exposed), "none",
+        "exposed_communication", "s", added, *_ends(added), "none",
         "step with exchange - step without", children=(wire,),
     )  # fmt: skip
-    whole = alone + exposed
+    whole = alone + added
     return Term("step", "s", whole, *_ends(whole), "sum", "compute + exposed_communication",
                 inputs or {}, children=(compute, hidden))  # fmt: skip
 

@@ -1,8 +1,8 @@
 """What operators cost on one machine: fitted to operators that were timed, then used on others.
 
 Per kind of operator, seconds = fixed + FLOP / rate + bytes / bandwidth, each constant at least
-zero, by least squares. A kind that was never timed borrows: attention from products, all else from
-``other``; that is said in ``borrowed``.
+zero, by least squares; and per operator of a kind, where enough of it were timed. A kind that was
+never timed borrows: attention from products, all else from ``other``; that is said in ``borrowed``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from artery.runner.operators import Operator
+
+ENOUGH: Final = 8
+"""Timed operators of one name from which it is priced by itself (assumed)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +40,27 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The costs of a machine by kind; ``host_s`` is Python's share per operator, beside them."""
+    """The costs of a machine by kind, and by ``kind.name``.
+
+    ``host_s`` is Python's share per operator, beside them.
+    """
 
     kinds: Mapping[str, Cost]
     host_s: float
 
     def seconds(self, operators: Iterable[Operator]) -> NDArray[np.float64]:
         """Return the time of each operator, what the host adds included."""
-        return np.array([self.host_s + self._of(one.kind).of(one) for one in operators])
+        return np.array([self.host_s + self._of(one).of(one) for one in operators])
 
     def borrowed(self, operators: Iterable[Operator]) -> tuple[str, ...]:
         """Return the kinds among ``operators`` that were never timed."""
         return tuple(sorted({one.kind for one in operators} - set(self.kinds)))
 
-    def _of(self, kind: str) -> Cost:
-        known = self.kinds
-        if kind in known:
-            return known[kind]
+    def _of(self, operator: Operator) -> Cost:
+        known, kind = self.kinds, operator.kind
+        for name in (f"{kind}.{operator.name}", kind):
+            if name in known:
+                return known[name]
         if kind in ("product", "attention", "convolution", "convolution_backward"):
             near = [one for one in ("product", "convolution") if one in known]
             if near:
@@ -67,8 +75,11 @@ def fit(operators: Sequence[Operator], first: int, step_s: float) -> Costs:
     operators do not explain is the host's, shared out equally.
     """
     grouped: dict[str, list[Operator]] = defaultdict(list)
+    named: dict[str, list[Operator]] = defaultdict(list)
     for one in operators:
         grouped[one.kind].append(one)
+        named[f"{one.kind}.{one.name}"].append(one)
+    grouped |= {name: some for name, some in named.items() if len(some) >= ENOUGH}
     kinds = {kind: _fitted(some) for kind, some in grouped.items()}
     timed = sum(one.seconds for one in operators[:first])
     return Costs(kinds, max(0.0, step_s - timed) / max(first, 1))

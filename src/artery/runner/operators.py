@@ -23,7 +23,7 @@ from torch.utils.flop_counter import flop_registry
 from artery.runner.exchange.buckets import BUCKET_BYTES, bucketed
 from artery.runner.tasks import Supervised
 
-Phase = Literal["forward", "backward", "optimizer"]
+Phase = Literal["forward", "backward", "optimizer", "exchange"]
 KINDS: Final = {
     "mm": "product",
     "addmm": "product",
@@ -38,9 +38,13 @@ KINDS: Final = {
 }
 """Operators that are priced as a kind of their own.
 
-So are attention, convolutions of 1x1 (``pointwise``, which libraries compute in another way) and
-what the optimizer does (``update``); the rest is ``other``.
+So are attention, convolutions of 1x1 (``pointwise``, which libraries compute in another way), what
+the optimizer does (``update``), and what an exchange does: ``copied``, and PowerSGD's products
+with a few columns (``thin_product``, of the matrix as it lies or transposed), of a few columns
+with a few rows (``outer_product``), and ``orthogonal`` bases; the rest is ``other``.
 """
+
+_EXCHANGED: Final = {"linalg_qr": "orthogonal"}
 
 _FREE: Final = frozenset(
     {"alias", "as_strided", "detach", "empty", "expand", "lift_fresh", "permute", "select"}
@@ -85,7 +89,7 @@ class Counted:
 
 
 @dataclass
-class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes every operator that computes or moves something."""
 
     seen: list[Operator] = field(default_factory=list)
@@ -114,54 +118,69 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
 
-def count(task: Supervised, batch: int, *, bucket_bytes: int = BUCKET_BYTES) -> Counted:
-    """Return the operators of one step of ``batch`` samples; nothing is computed."""
+def count(
+    task: Supervised, batch: int, *, bucket_bytes: int = BUCKET_BYTES, adding: bool = False
+) -> Counted:
+    """Return the operators of one step of ``batch`` samples; nothing is computed.
+
+    ``adding``: there are gradients of an earlier pass already, to which these are added.
+    """
     samples = _samples(task, batch)
     with FakeTensorMode() as fake:
         inputs, targets = (fake.from_tensor(one) for one in samples)
-        return _watched(task.build(0), inputs, targets, bucket_bytes, 2)
+        step = _Step(task.build(0), inputs, targets, bucket_bytes, adding=adding)
+        step.take()  # not looked at: the optimizer makes its momentum in it
+        operators, ready = step.take()
+        sizes = tuple(sum(one.nbytes for one in bucket) for bucket in step.buckets)
+        return Counted(tuple(operators), sizes, tuple(ready))
 
 
-def timed(task: Supervised, batch: int, *, repeats: int = 5) -> Counted:
-    """Return the operators of one step of ``batch`` samples with the least time of each."""
-    inputs, targets = _samples(task, batch)
-    return _watched(task.build(0), inputs, targets, BUCKET_BYTES, repeats)
+class Timer:
+    """Times the operators of one step of ``batch`` samples, one step at each :meth:`take`."""
+
+    def __init__(self, task: Supervised, batch: int, *, adding: bool = False) -> None:
+        inputs, targets = _samples(task, batch)
+        self._step = _Step(task.build(0), inputs, targets, BUCKET_BYTES, adding=adding)
+        self.take()  # not looked at: the optimizer makes its momentum in it
+
+    def take(self) -> list[Operator]:
+        """Take one step and return its operators with their seconds."""
+        return self._step.take()[0]
 
 
-def _watched(
-    model: nn.Module, inputs: Tensor, targets: Tensor, bucket_bytes: int, repeats: int
-) -> Counted:
-    """Return one step of several: each operator with the least time that it took in any.
+class _Step:
+    """A step of a model that can be watched again and again."""
 
-    The first step is not looked at: the optimizer makes its momentum in it.
-    """
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
-    buckets = list(bucketed(model, bucket_bytes))
-    best: list[Operator] = []
-    ready: list[int] = []
-    for repeat in range(repeats):
-        watch = _Watch()
-        ready = [0] * len(buckets)
-        hooks = list(_arrivals(buckets, ready, watch.seen))
+    def __init__(
+        self,
+        model: nn.Module,
+        inputs: Tensor,
+        targets: Tensor,
+        bucket_bytes: int,
+        *,
+        adding: bool,
+    ) -> None:
+        self.model, self.inputs, self.targets, self.adding = model, inputs, targets, adding
+        self.buckets = list(bucketed(model, bucket_bytes))
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=1e-6, momentum=0.9)
+
+    def take(self) -> tuple[list[Operator], list[int]]:
+        """Return the operators of a step, and after how many each bucket is ready."""
+        watch = Watch()
+        ready = [0] * len(self.buckets)
+        hooks = list(_arrivals(self.buckets, ready, watch.seen))
         with watch:
-            loss = functional.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
+            logits = self.model(self.inputs).flatten(0, -2)
+            loss = functional.cross_entropy(logits, self.targets.flatten())
             watch.phase = "backward"
             loss.backward()  # type: ignore[no-untyped-call]
             watch.phase = "optimizer"
-            optimizer.step()
-        optimizer.zero_grad()
+            self.optimizer.step()
+        if not self.adding:
+            self.optimizer.zero_grad()
         for hook in hooks:
             hook.remove()
-        if repeat == 1 or not best or len(best) != len(watch.seen):
-            best = watch.seen
-        else:
-            best = [min(pair, key=_seconds) for pair in zip(best, watch.seen, strict=True)]
-    sizes = tuple(sum(one.nbytes for one in bucket) for bucket in buckets)
-    return Counted(tuple(best), sizes, tuple(ready))
-
-
-def _seconds(operator: Operator) -> float:
-    return operator.seconds
+        return watch.seen, ready
 
 
 def _arrivals(
@@ -186,6 +205,8 @@ def _samples(task: Supervised, batch: int) -> tuple[Tensor, Tensor]:
 
 def _kind(name: str, args: tuple[Any, ...], phase: Phase) -> str:
     """Return the kind by which an operator is priced."""
+    if phase == "exchange":
+        return _factored(args[0], args[1]) if name == "mm" else _EXCHANGED.get(name, "copied")
     kind = KINDS.get(name)
     if kind is None:
         return "attention" if "attention" in name else "update" if phase == "optimizer" else "other"
@@ -195,11 +216,22 @@ def _kind(name: str, args: tuple[Any, ...], phase: Phase) -> str:
     return kind
 
 
+def _factored(left: Tensor, right: Tensor) -> str:
+    """Return the kind of one of PowerSGD's products."""
+    if left.shape[1] < min(left.shape[0], right.shape[1]):
+        return "outer_product"
+    return "thin_product" if left.is_contiguous() else "thin_product_transposed"
+
+
 def _flops(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: object) -> float:  # noqa: ANN401
     """Return the FLOP of an operator: torch's own formulas, and attention on a processor."""
     packet = func._overloadpacket  # noqa: SLF001
     if packet in flop_registry:
         return float(flop_registry[packet](*args, **kwargs, out_val=out))
+    if packet is torch.ops.aten.linalg_qr:
+        rows, columns = args[0].shape[-2:]
+        # Householder's, the basis itself included (Golub and Van Loan, 4th ed., 5.2.2).
+        return float(4 * (rows * columns**2 - columns**3 / 3))
     if "flash_attention_for_cpu" in str(packet):
         backward = "backward" in str(packet)
         query, key = (args[1], args[2]) if backward else (args[0], args[1])

@@ -1,21 +1,15 @@
 """One step on a clock: backward computes, buckets travel as soon as they are full, cores shared.
 
-On a processor the threads that send take time from those that compute. ``Share`` says how fast
-each goes while the other one runs; where there is a core to spare both are 1.
+On a processor the threads that send take time from those that compute, and those that compute make
+them wait for their turn: a bucket takes ``wire_s`` alone and ``beside_s`` beside computing, which
+goes on at the speed ``share`` meanwhile. Where there is a core to spare, nothing slows down.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Speed of computing and of communicating while both run, over their speed alone."""
-
-    compute: float
-    communicate: float
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,73 +27,92 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """One all-reduce: its seconds alone, and beside computing."""
+
+    wire_s: float
+    beside_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bucket:
     """One bucket of gradients, in seconds.
 
-    It is full after ``ready_s`` of computing; then ``pack_s`` to copy it together, ``wire_s`` for
-    its all-reduce alone, ``unpack_s`` to copy it back.
+    It is full after ``ready_s`` of computing; then ``pack_s`` to copy it together (and to make it
+    small), ``sent`` its all-reduce, ``unpack_s`` to copy it back. ``again``: what follows the
+    all-reduce before that, computing and one more all-reduce each (PowerSGD's second factors).
     """
 
     ready_s: float
     pack_s: float
-    wire_s: float
+    sent: Sent
     unpack_s: float
+    again: tuple[tuple[float, Sent], ...] = ()
+
+
+@dataclass
+class _Clock:
+    """Time so far, with the all-reduces that are queued: one runs at a time."""
+
+    share: float
+    now: float = 0.0
+    busy: float = 0.0
+    queue: deque[tuple[int, Sent]] = field(default_factory=deque)
+    left: float = 1.0
+    """What is left of the first in the queue, as a share of it."""
+    begun: int = 0
+
+    def begin(self, sent: Sent) -> int:
+        """Queue an all-reduce and return its number."""
+        self.begun += 1
+        self.queue.append((self.begun, sent))
+        return self.begun
+
+    def compute(self, work: float) -> None:
+        """Compute for ``work`` seconds of computing alone."""
+        while work > 0 and self.queue:
+            took = self.left * self.queue[0][1].beside_s
+            both = min(work / self.share, took)
+            work -= both * self.share
+            self._advance(both, both / took if took else 1.0, done=both == took)
+        self.now += max(work, 0.0)
+
+    def wait(self, number: int) -> None:
+        """Wait until the all-reduce ``number`` is done, and do nothing else."""
+        while self.queue and self.queue[0][0] <= number:
+            self._advance(self.left * self.queue[0][1].wire_s, self.left, done=True)
+
+    def _advance(self, seconds: float, part: float, *, done: bool) -> None:
+        self.now += seconds
+        self.busy += seconds
+        self.left -= part
+        if done:
+            self.queue.popleft()
+            self.left = 1.0
 
 
 def play(
-    before_s: float, after_s: float, buckets: Sequence[Bucket], share: Share, *, overlap: bool
+    before_s: float, after_s: float, buckets: Sequence[Bucket], share: float, *, overlap: bool
 ) -> Timeline:
     """Return the step that computes ``before_s`` until all gradients are there, then ``after_s``.
 
-    All-reduces run one after another, in the order of ``buckets``. Without ``overlap`` all
-    buckets are packed after backward.
+    All-reduces run one after another, in the order in which they begin. Without ``overlap`` all
+    buckets are packed after backward, each travelling while the next one is packed.
     """
-    clock = done = 0.0
-    waiting = busy = 0.0
-    for bucket in buckets if overlap else ():
-        clock, waiting, busy = _compute(bucket.ready_s - done, clock, waiting, busy, share)
-        done = max(done, bucket.ready_s)
-        clock, waiting, busy = _compute(bucket.pack_s, clock, waiting, busy, share)
-        waiting += bucket.wire_s
-    clock, waiting, busy = _compute(before_s - done, clock, waiting, busy, share)
-    if not overlap:
-        clock += sum(one.pack_s for one in buckets)
-        waiting += sum(one.wire_s for one in buckets)
-    clock, busy = clock + waiting, busy + waiting
-    clock += sum(one.unpack_s for one in buckets) + after_s
+    clock, done, numbers = _Clock(share), 0.0, []
+    for bucket in buckets:
+        ready = max(done, bucket.ready_s) if overlap else before_s
+        clock.compute(ready - done)
+        done = ready
+        clock.compute(bucket.pack_s)
+        numbers.append(clock.begin(bucket.sent))
+    clock.compute(before_s - done)
+    for bucket, number in zip(buckets, numbers, strict=True):
+        clock.wait(number)
+        for work, sent in bucket.again:
+            clock.compute(work)
+            clock.wait(clock.begin(sent))
+        clock.compute(bucket.unpack_s)
+    clock.compute(after_s)
     compute = before_s + after_s
-    return Timeline(clock, compute, busy, clock - compute)
-
-
-def _compute(
-    work: float, clock: float, waiting: float, busy: float, share: Share
-) -> tuple[float, float, float]:
-    """Return clock, all-reduce still to do, and time with one under way, after ``work`` s."""
-    if work <= 0:
-        return clock, waiting, busy
-    both = min(work / share.compute, waiting / share.communicate)
-    left = max(0.0, work - both * share.compute)
-    return clock + both + left, max(0.0, waiting - both * share.communicate), busy + both
-
-
-def fitted(
-    before_s: float,
-    after_s: float,
-    buckets: Sequence[Bucket],
-    *,
-    step_s: float,
-    communication_s: float,
-) -> Share:
-    """Return the share with which :func:`play` meets a measured step and its communication.
-
-    Tried on a grid from 0.2 to 1 in steps of 0.02; the sum of squared relative errors is least.
-    """
-    grid = [number / 50 for number in range(10, 51)]
-
-    def error(share: Share) -> float:
-        played = play(before_s, after_s, buckets, share, overlap=True)
-        return (played.step_s / step_s - 1) ** 2 + (
-            played.communication_s / communication_s - 1
-        ) ** 2
-
-    return min((Share(one, two) for one in grid for two in grid), key=error)
+    return Timeline(clock.now, compute, clock.busy, clock.now - compute)

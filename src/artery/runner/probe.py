@@ -1,8 +1,8 @@
 """A short run that is measured: ``python -m artery.runner.probe``, one process per rank.
 
 What to do stands in ``probe.json`` of the run's folder; each rank leaves ``rank-N.json`` there, and
-its trace. Steps without and with exchange alternate in blocks, so that both meet the same weather
-on a machine that others use as well.
+its traces. All that is timed takes turns, a little of each in every round, so that all meet the
+same weather on a machine that others use as well.
 """
 
 from __future__ import annotations
@@ -13,17 +13,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter, process_time, thread_time
-from typing import Any, Final
+from typing import Any
 
 from artery.runner.launch import FOLDER, launched, run_folder
-from artery.runner.measured import Run, Steps, Wanted
-
-BLOCK: Final = 4
-"""Steps of one kind before steps of the other; the first of a block is not counted."""
-
-_REPEATS: Final = 7
-"""All-reduces of each size that are timed (assumed)."""
+from artery.runner.measured import Run, Wanted
+from artery.runner.rounds import Sweep, TimedOperators, TimedRun
 
 
 def probe(wanted: Wanted, ranks: int, *, timeout: float = 300.0) -> Iterator[dict[str, Any]]:
@@ -65,92 +59,46 @@ def main() -> None:
     dist.init_process_group("gloo", init_method=here.meeting, rank=here.rank, world_size=here.size)
     folder = Path(os.environ[FOLDER])
     wanted = json.loads((folder / "probe.json").read_text("utf-8"))
-    sweep = _sweep(wanted)
-    timed = [list(_operators(Run(**run))) for run in wanted["operators"]]
-    runs = [
-        asdict(_steps(Run(**run), wanted, folder / f"{number}-{here.rank}.trace.json"))
-        for number, run in enumerate(wanted["runs"])
-    ]
-    found = {"rank": here.rank, "sweep": sweep, "operators": timed, "runs": runs,
-             "load": os.getloadavg()[0]}  # fmt: skip
+    sweep = Sweep(wanted["sweep"], wanted["groups"], wanted["types"])
+    timers = [*_timers(wanted)]
+    runs = [TimedRun(Run(**run)) for run in wanted["runs"]]
+    for _ in range(wanted["rounds"]):
+        sweep.once()
+        for timer in timers:
+            dist.barrier()
+            timer.once()
+        for run in runs:
+            run.once()
+    if wanted["traced"]:
+        for number, run in enumerate(runs):
+            run.traced(wanted["traced"], folder / f"{number}-{here.rank}.trace.json")
+    found = {
+        "rank": here.rank,
+        "sweep": sweep.rows(),
+        "operators": [row for timer in timers for row in timer.rows()],
+        "runs": [asdict(run.steps) for run in runs],
+        "load": os.getloadavg()[0],
+    }
     (folder / f"rank-{here.rank}.json").write_text(json.dumps(found), "utf-8")
     dist.barrier()
     dist.destroy_process_group()
 
 
-def _sweep(wanted: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return, per type, size and number of ranks, the times of all-reduces in seconds."""
-    import torch
-    import torch.distributed as dist
-
-    from artery.runner.exchange.compress import WIRE
-
-    rows = []
-    for ranks in wanted["groups"]:
-        group = dist.new_group(list(range(ranks)))
-        for kind in wanted["types"] if dist.get_rank() < ranks else ():
-            type_ = WIRE.get(kind, torch.float32)
-            for size in wanted["sweep"]:
-                buffer = torch.ones(max(1, size // type_.itemsize), dtype=type_)
-                times = []
-                for _ in range(_REPEATS + 1):
-                    dist.barrier(group)
-                    start = perf_counter()
-                    dist.all_reduce(buffer.fill_(1.0), group=group)
-                    times.append(perf_counter() - start)
-                rows.append(
-                    {"ranks": ranks, "type": kind, "bytes": buffer.nbytes, "times": times[1:]}
-                )
-        dist.barrier()
-    return rows
-
-
-def _operators(run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the operators of one step, timed; all ranks do the same at the same time."""
-    import torch.distributed as dist
-
-    from artery.runner.operators import timed
+def _timers(wanted: dict[str, Any]) -> Iterator[TimedOperators]:
+    """Yield what times the operators of the steps, and of the exchanges, that are wanted."""
+    from artery.runner.exchanged import ExchangeTimer
+    from artery.runner.operators import Timer
     from artery.runner.tasks import find_task
 
-    task = find_task(run.model, run.data, size=run.size)
-    dist.barrier()
-    yield from (asdict(one) for one in timed(task, run.batch).operators)
-
-
-def _steps(run: Run, wanted: dict[str, Any], trace: Path) -> Steps:
-    """Return the times of a run's steps; the last ones are traced, and not timed."""
-    import torch.distributed as dist
-
-    from artery.runner.profile import traced
-    from artery.runner.stepping import Stepper
-
-    steps = Steps()
-    stepper = Stepper(run)
-    for _ in range(wanted["blocks"]):
-        for together in (False, True):
-            dist.barrier()
-            for number in range(BLOCK + 1):
-                clocks = perf_counter(), thread_time(), process_time()
-                parts = stepper.step(together=together)
-                whole = perf_counter() - clocks[0]
-                if number == 0:
-                    continue
-                if together:
-                    steps.whole.append(whole)
-                    steps.wait.append(parts["wait"])
-                    steps.processor.append(process_time() - clocks[2])
-                    continue
-                steps.alone.append(whole)
-                steps.thread.append(thread_time() - clocks[1])
-                for name in ("forward", "backward", "optimizer"):
-                    getattr(steps, name).append(parts[name])
-    figures = stepper.exchange.figures()
-    steps.bytes_sent = figures["bytes_sent"] / max(figures["steps"], 1)
-    if wanted["traced"]:
-        dist.barrier()
-        traced(lambda: stepper.step(together=True), wanted["traced"], trace)
-        steps.trace = str(trace)
-    return steps
+    exchanged = set()
+    for asked in wanted["operators"]:
+        run = Run(**asked)
+        task = find_task(run.model, run.data, size=run.size)
+        yield TimedOperators(Timer(task, run.batch, adding=run.accumulate > 1))
+        for compress in wanted["exchanges"]:
+            if (run.model, compress) not in exchanged:
+                exchanged.add((run.model, compress))
+                yield TimedOperators(ExchangeTimer(task.build(0), compress, run.powersgd_rank))
 
 
 if __name__ == "__main__":

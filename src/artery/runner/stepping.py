@@ -2,13 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
 from time import perf_counter
 
 import torch
+from torch import Tensor
 
-from artery.runner.exchange.choice import Choice, make_exchange
+from artery.runner.exchange.buckets import Buckets
+from artery.runner.exchange.compress import codec
 from artery.runner.measured import Run
 from artery.runner.tasks import find_task
+
+
+class TimedRanks:
+    """The ranks of a group, as :class:`~artery.runner.exchange.compress.Ranks`, with a clock.
+
+    ``spans`` has when each all-reduce began and was done (inf: it is under way), in seconds
+    of the machine's one monotonic clock, so that the spans of several ranks compare.
+    """
+
+    def __init__(self, group: torch.distributed.ProcessGroup | None = None) -> None:
+        self.group = group
+        self.spans: list[list[float]] = []
+
+    def size(self) -> int:
+        """Return how many ranks there are."""
+        return torch.distributed.get_world_size(self.group)
+
+    def under_way(self) -> bool:
+        """Return whether some all-reduce is not done yet."""
+        return any(end == inf for _, end in self.spans)
+
+    def begin(self, wire: Tensor) -> Callable[[], object]:
+        """Begin an all-reduce of ``wire`` and note when it is done."""
+        span = [perf_counter(), inf]
+        self.spans.append(span)
+        work = torch.distributed.all_reduce(wire, group=self.group, async_op=True)
+
+        def done(_: object) -> None:
+            span[1] = min(span[1], perf_counter())
+
+        work.get_future().add_done_callback(done)
+
+        def wait() -> None:
+            work.wait()
+            done(None)
+
+        return wait
 
 
 class Stepper:
@@ -20,8 +61,8 @@ class Stepper:
         self.task = find_task(run.model, run.data, size=run.size)
         self.model = self.task.build(0)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-3, momentum=0.9)
-        choice = Choice(compress=run.compress, powersgd_rank=run.powersgd_rank)
-        self.exchange = make_exchange(choice)
+        self.peers = TimedRanks()
+        self.exchange = Buckets(codec(run.compress, run.powersgd_rank, self.peers))
         self._at = rank * run.batch
         self._stride = torch.distributed.get_world_size() * run.batch
 

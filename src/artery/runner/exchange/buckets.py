@@ -14,7 +14,6 @@ from time import perf_counter
 from typing import Any, Final
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 from torch.autograd.profiler import record_function
 
@@ -35,7 +34,7 @@ class _Bucket:
 
 @dataclass
 class Buckets:
-    """Averages gradients over the ranks of ``group`` with ``codec``.
+    """Averages gradients over the ranks of ``codec``.
 
     ``bytes_sent`` counts what this rank handed to all-reduces, ``waited_s`` the time in
     :meth:`reduce`, in which nothing is computed; ``steps`` calls of it.
@@ -43,7 +42,6 @@ class Buckets:
 
     codec: Narrow | PowerSgd
     bucket_bytes: int = BUCKET_BYTES
-    group: dist.ProcessGroup | None = None
     bytes_sent: int = 0
     waited_s: float = 0.0
     steps: int = 0
@@ -102,7 +100,7 @@ class Buckets:
 
     def _alone(self) -> bool:
         """Whether there is nobody to agree with: then nothing is copied, sent or rounded."""
-        return dist.get_world_size(self.group) == 1
+        return self.codec.peers.size() == 1
 
     def _attach(self, model: nn.Module) -> None:
         if self._model is model:

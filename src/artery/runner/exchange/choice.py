@@ -9,7 +9,7 @@ import torch.distributed as dist
 
 from artery.errors import InputError, Problem
 from artery.runner.exchange.buckets import BUCKET_BYTES, Buckets
-from artery.runner.exchange.compress import KINDS, codec
+from artery.runner.exchange.compress import KINDS, Ranks, codec
 from artery.runner.exchange.local import LocalSgd
 
 _RANKS: Final = range(1, 1025)
@@ -46,8 +46,8 @@ class Choice:
 def make_exchange(choice: Choice, group: dist.ProcessGroup | None = None) -> Buckets | LocalSgd:
     """Return the exchange that ``choice`` asks for, over the ranks of ``group`` (default: all)."""
     if choice.sync in ("every", 1):
-        means = codec(choice.compress, choice.powersgd_rank, group)
-        return Buckets(means, choice.bucket_bytes, group)
+        means = codec(choice.compress, choice.powersgd_rank, Ranks(group))
+        return Buckets(means, choice.bucket_bytes)
     return LocalSgd(None if choice.sync == "none" else int(choice.sync), group)
 
 

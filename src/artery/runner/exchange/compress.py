@@ -21,6 +21,33 @@ WIRE: Final = {"fp16": torch.float16, "bf16": torch.bfloat16}
 Finish = Callable[[], Tensor]
 
 
+class Peers(Protocol):
+    """The ranks among which a codec finds a mean."""
+
+    def size(self) -> int:
+        """Return how many ranks there are, this one included."""
+
+    def begin(self, wire: Tensor) -> Callable[[], object]:
+        """Begin to sum ``wire`` over the ranks, in place; the result waits until it is there."""
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a process group (default: all)."""
+
+    group: dist.ProcessGroup | None = None
+
+    def size(self) -> int:
+        """Return how many ranks there are."""
+        return dist.get_world_size(self.group)
+
+    def begin(self, wire: Tensor) -> Callable[[], object]:
+        """Begin an all-reduce of ``wire``."""
+        work = dist.all_reduce(wire, group=self.group, async_op=True)
+        wait: Callable[[], object] = work.wait
+        return wait
+
+
 class Codec(Protocol):
     """How the mean of one bucket over the ranks is found."""
 
@@ -44,19 +71,19 @@ class Narrow:
     """
 
     kind: str
-    group: dist.ProcessGroup | None = None
+    peers: Peers = field(default_factory=Ranks)
     sent: list[int] = field(default_factory=list)
     """Bytes of each bucket handed to the all-reduce, in order."""
 
     def start(self, bucket: int, flat: Tensor, shapes: Sequence[torch.Size]) -> Finish:  # noqa: ARG002
         """Send the bucket in the wire's type."""
-        mean = flat.div_(dist.get_world_size(self.group))
+        mean = flat.div_(self.peers.size())
         wire = mean.to(WIRE[self.kind]) if self.kind in WIRE else mean
         self.sent.append(wire.nbytes)
-        work = dist.all_reduce(wire, group=self.group, async_op=True)
+        wait = self.peers.begin(wire)
 
         def finish() -> Tensor:
-            work.wait()
+            wait()
             return wire.to(flat.dtype)
 
         return finish
@@ -80,30 +107,30 @@ class PowerSgd:
     """
 
     rank: int = 4
-    group: dist.ProcessGroup | None = None
+    peers: Peers = field(default_factory=Ranks)
     sent: list[int] = field(default_factory=list)
     _queries: dict[tuple[int, int], Tensor] = field(default_factory=dict)
     _errors: dict[tuple[int, int], Tensor] = field(default_factory=dict)
 
     def start(self, bucket: int, flat: Tensor, shapes: Sequence[torch.Size]) -> Finish:
         """Send the first factors of the bucket; the second follow when these are there."""
-        flat.div_(dist.get_world_size(self.group))
+        flat.div_(self.peers.size())
         whole, matrices = self._sorted(bucket, flat, shapes)
         for key, matrix in matrices:
             matrix.add_(self._errors[key])
         left = [matrix @ self._queries[key] for key, matrix in matrices]
         first = _flat([*whole, *left], flat)
         self.sent.append(first.nbytes)
-        work = dist.all_reduce(first, group=self.group, async_op=True)
+        wait = self.peers.begin(first)
 
         def finish() -> Tensor:
-            work.wait()
+            wait()
             _spread(first, [*whole, *left])
             bases = [torch.linalg.qr(one).Q for one in left]
             right = [matrix.T @ base for (_, matrix), base in zip(matrices, bases, strict=True)]
             second = _flat(right, flat)
             self.sent.append(second.nbytes)
-            dist.all_reduce(second, group=self.group)
+            self.peers.begin(second)()
             own = [one.clone() for one in right]
             _spread(second, right)
             for (key, matrix), base, mine, mean in zip(matrices, bases, own, right, strict=True):
@@ -164,9 +191,9 @@ def _factors(shape: torch.Size, rank: int) -> tuple[int, int, int]:
     return rows, columns, used if len(shape) > 1 and used * (rows + columns) < rows * columns else 0
 
 
-def codec(kind: str, rank: int, group: dist.ProcessGroup | None) -> Narrow | PowerSgd:
+def codec(kind: str, rank: int, peers: Peers) -> Narrow | PowerSgd:
     """Return the codec ``kind`` of :data:`KINDS`; ``rank`` is PowerSGD's."""
-    return PowerSgd(rank, group) if kind == "powersgd" else Narrow(kind, group)
+    return PowerSgd(rank, peers) if kind == "powersgd" else Narrow(kind, peers)
 
 
 def _flat(pieces: Sequence[Tensor], like: Tensor) -> Tensor:
