@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 TRAINS := .venv/.trains
+IMPI := .venv/impi/bin/IMB-MPI1
 # A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
 TORCH ?= torch==2.13.0
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
@@ -28,7 +29,11 @@ $(TRAINS): $(READY)
 plan: $(READY) ## the best way to train Llama 3 405B on 16,384 H100
 	@$(BIN)/artery plan llama3-405b --on hgx-h100-roce:16384
 
-test: check ## check, then all tests and the examples in docstrings; the simulator without C as well
+# Intel's MPI with its benchmarks, apart: it has programs of the same names as Open MPI.
+$(IMPI): | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefix .venv/impi impi-rt
+
+test: check $(IMPI) ## check, then all tests and the examples in docstrings; the simulator without C as well
 	$(BIN)/python -m pytest -q
 	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q tests/simulator tests/native
 

@@ -11,12 +11,15 @@ from artery.formats.prefixes import bare
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 from artery.formats.timings import SPIKE, measured, no_rows, spikes
+from artery.formats.wording import counted
 
 _TITLE: Final = re.compile(r"Intel\(R\) MPI Benchmarks (\d[\w.]{0,12})")
 _BLOCK: Final = re.compile(r"#\s{0,4}Benchmarking:?\s+(\w{1,40})")
 _PROCESSES: Final = re.compile(r"#\s{0,4}#processes = (\d{1,7})")
 _WAITING: Final = re.compile(r"\(\s{0,4}(\d{1,7}) additional processes waiting")
 _ROW: Final = re.compile(r"\s*\d{1,12}(?:\s+\d{1,12}(?:\.\d{1,6})?){2,8}\s*$")
+_FIRST: Final = ("#bytes", "#repetitions")
+"""First columns; a barrier moves no bytes, and has none of them."""
 _NAMES: Final = {
     "#bytes": ("size_bytes", 1.0), "#repetitions": ("repetitions", 1.0),
     "t_min[usec]": ("time_min_s", 1e-6), "t_max[usec]": ("time_max_s", 1e-6),
@@ -43,7 +46,7 @@ def _read(text: Text) -> Reading:
             blocks[-1]["ranks"] = int(processes[1])
         elif blocks and (waiting := _WAITING.search(plain)):
             blocks[-1]["waiting"] = int(waiting[1])
-        elif blocks and plain.split()[:1] == ["#bytes"]:
+        elif blocks and plain.startswith(_FIRST, len(plain) - len(plain.lstrip())):
             blocks[-1]["columns"] = plain.split()[:10]
         elif blocks and blocks[-1]["columns"] and _ROW.match(plain):
             blocks[-1]["rows"].append(_row(plain.split(), blocks[-1]["columns"]))
@@ -95,17 +98,24 @@ def _summary(blocks: list[dict[str, Any]]) -> Iterator[str]:
         said = (
             "" if time is None else f"; {last['size_bytes']} bytes take {time * 1e6:.2f} us at best"
         )
-        yield f"IMB {block['benchmark']}, {block['ranks']} ranks, {len(block['rows'])} sizes{said}"
+        sizes = counted(len(block["rows"]), "size")
+        yield f"IMB {block['benchmark']}, {_ranks(block)}, {sizes}{said}"
+
+
+def _ranks(block: dict[str, Any]) -> str:
+    return "ranks unknown" if block["ranks"] is None else counted(block["ranks"], "rank")
 
 
 def _warnings(blocks: list[dict[str, Any]]) -> Iterator[str]:
     for block in blocks:
+        name = f"{block['benchmark']} on {_ranks(block)}"
         noisy = sorted({*_noisy(block["rows"]), *spikes(block["rows"], _best(block))})
         if noisy:
-            yield (f"{block['benchmark']}: {len(noisy)} sizes are many times too slow, as on a "
-                   "shared machine: use t_min, and fit no line through the averages")  # fmt: skip
+            some = "one size is" if len(noisy) == 1 else f"{len(noisy)} sizes are"
+            yield (f"{name}: {some} many times too slow, as on a shared machine: use t_min, and "
+                   "fit no line through the averages")  # fmt: skip
         if block["waiting"]:
-            yield f"{block['benchmark']}: {block['waiting']} more processes waited beside it"
+            yield f"{name}: {block['waiting']} more processes waited beside it"
 
 
 FORMAT = Format("imb", "measurement", _recognise, _read)
