@@ -42,6 +42,7 @@ CALLS = [
     ],
     ["simulate", "all_reduce", "--on", "dgx-h100:1"],
     ["simulate", "alltoall", "--on", "dgx-h100:32", "--engine", "sampled"],
+    ["simulate", "all_reduce", "--on", "dgx-h100:16", "--offload", "bf3", "--reduce-rate", "chip"],
     ["simulate", "--work", "tests/fixtures/chakra/step", "--on", "dgx-h100:8"],
     ["goodput", "gpt2", "--on", "dgx-h100:16", "--tokens", "1B", "--checkpoint", "memory,shared"],
     ["goodput", "resnet50", "--on", "ethernet-10g:4", "--slow-nodes-per-1000-days", "1"],

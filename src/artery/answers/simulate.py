@@ -92,6 +92,7 @@ def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
     if name not in able:
         listed = ", ".join(able)
         raise UsageError(f"{name} does not do {question.collective}; use auto, best or {listed}")
+    question.offload.refuse(name)
     return name, False
 
 
@@ -99,6 +100,7 @@ def _question(request: Request) -> Question:
     """Return what is asked, everything read and checked."""
     from artery.answers import simulate_asked as read
     from artery.answers.libraries import library_of
+    from artery.answers.simulate_offload import offload_of
     from artery.answers.simulate_played import Question, beside
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
@@ -114,6 +116,8 @@ def _question(request: Request) -> Question:
     used, jobs = read.background(request.background, chips)
     transport = request.transport or read.transport_of(system)
     protocol(transport)
+    offload = offload_of(request.offload)
+    card = offload.card.adding if offload.card is not None else None
     scenario = Scenario(
         routing=cast("Routing", request.routing),
         transport=transport,
@@ -126,6 +130,8 @@ def _question(request: Request) -> Question:
         background=used,
         store_and_forward=request.store_and_forward,
         flow_control=cast("FlowControl", request.flow_control),
+        adding=read.adding(request.reduce_rate, system),
+        card_adding=card or 0.0,
         engine=cast("EngineName", request.engine),
         seed=request.seed,
     )
@@ -137,6 +143,7 @@ def _question(request: Request) -> Question:
         chips=chips,
         scenario=scenario,
         others=beside(system, [(named(name), size, where) for name, size, where in jobs]),
+        offload=offload,
     )
 
 
@@ -189,6 +196,8 @@ def _told(
         links=hottest(run, request.links, relieved=relieved),
         reliefs=relief(run) if relieved else (),
         held=held_up(run),
+        offload=question.offload,
+        adding=run.adding,
         closed=compared(question, outcome.algorithm),
         others=tuple(
             Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
@@ -250,6 +259,8 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
         notes.append("coarse")
     if run.unfinished:
         notes.append("unfinished")
+    if question.offload.card is not None:
+        notes.append("card")
     wanted = control_of(question.system, outcome.jobs, outcome.scenario)
     if run.chosen.control == "none" != wanted:
         notes.append("endless")

@@ -12,6 +12,7 @@ from artery import units
 from artery.answers.pricing import NAMED, read_order
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
+from artery.simulator.adding import PASSES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +63,22 @@ def transport_of(system: System) -> str:
     if not system.tiers:
         return "roce"
     return TRANSPORTS.get(system.tiers[-1].link.kind, "roce")
+
+
+def adding(text: str | None, system: System) -> float:
+    """Return the B/s at which a chip adds, 0 where none are said; ``chip``: as its memory does.
+
+    Raises ``InputError`` for what is no rate.
+    """
+    if text is None:
+        return 0.0
+    if text == "chip":
+        return system.chip.memory.bandwidth / PASSES
+    try:
+        return units.parse(text, "B/s", positive=True)
+    except InputError:
+        raise _bad("reduce-rate", text, "bytes per second that a chip adds",
+                   "400 GB/s, or chip") from None  # fmt: skip
 
 
 def share(text: str, field: str) -> float:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.answers.simulate_offload import Offload
 from artery.answers.simulate_result import Closed, Tried
 from artery.collective import ClosedForm, Library
 from artery.collective.algorithms import ALGORITHMS, serving
+from artery.collective.menu import menu
 from artery.collective.overheads import Overheads, overheads
 from artery.collective.overheads import Played as Asked
 from artery.collective.placement import Placement, listed, packed
@@ -40,6 +42,7 @@ class Question:
     chips: Ints
     scenario: Scenario
     others: tuple[Placed, ...] = ()
+    offload: Offload = field(default_factory=Offload)
 
     @property
     def total(self) -> int:
@@ -71,14 +74,37 @@ class Outcome:
 
 def chosen(question: Question) -> tuple[str, bool]:
     """Return the algorithm that the library would choose, and whether another stands for it."""
+    allows = question.offload.allows
     quoted = closed(question, "auto")
     name = next(key for key, item in ALGORITHMS.items() if item.title == quoted[1])
-    known = algorithms(question.collective)
+    if question.offload.name == "switch" or not allows(name):
+        name = _elsewhere(question)
+    known = [one for one in algorithms(question.collective) if allows(one)]
     order = [name, *(one for one in ("ring", "grouped") if one in known), *known]
     for one in order:
         if one in known and _possible(question, one):
             return one, one != name
-    raise UsageError(f"no algorithm of {question.collective} can be played here")
+    where = "" if question.offload.name == "auto" else f" with --offload {question.offload.name}"
+    raise UsageError(f"no algorithm of {question.collective} can be played here{where}")
+
+
+def _elsewhere(question: Question) -> str:
+    """Return the fastest by the closed form that adds where it is asked to, empty if none does.
+
+    Switches between nodes that add come before those that only add inside them.
+    """
+    every = "best" if question.offload.name == "switch" else "auto"
+    able = menu(question.library, question.collective, every)
+    priced: list[tuple[bool, float, str]] = []
+    for one in filter(question.offload.allows, able):
+        found = compared(question, one)
+        if (
+            found is not None
+            and one in algorithms(question.collective)
+            and _possible(question, one)
+        ):
+            priced.append((not ALGORITHMS[one].in_network, found.seconds, one))
+    return min(priced)[2] if priced else ""
 
 
 def _possible(question: Question, algorithm: str) -> bool:
@@ -131,7 +157,8 @@ def play(question: Question, algorithm: str) -> Outcome:
 def prepared(question: Question, algorithm: str) -> tuple[tuple[Placed, ...], Overheads, Scenario]:
     """Return the channels of one algorithm, what the library adds, and the scenario with it."""
     asked = Asked(algorithm, question.collective, question.total, len(question.chips))
-    added = overheads(question.system, question.library, asked, question.placement)
+    library = question.offload.driven(question.library)
+    added = overheads(question.system, library, asked, question.placement)
     scenario = replace(question.scenario, inside=added.inside, outside=added.outside)
     jobs = shaped(question.system, question.collective, algorithm, question.total, question.chips)
     if not isinstance(question.size, int):
@@ -156,7 +183,7 @@ def fastest(question: Question, tell: Callable[[str], None]) -> tuple[Outcome, t
     own = chosen(question)[0]
     best: Outcome | None = None
     tried: list[Tried] = []
-    for name in algorithms(question.collective):
+    for name in filter(question.offload.allows, algorithms(question.collective)):
         try:
             if name != own:
                 _affordable(question, name)

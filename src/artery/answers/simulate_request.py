@@ -26,8 +26,11 @@ class Request:
     ``background`` are shares of the network and jobs beside this one (``alltoall:1G:64-127``),
     ``slow`` are ``RANK=2x`` and ``RANK=5ms``, ``matrix`` is a CSV file of what each rank sends to
     each. ``flow_control`` is what full port buffers do: ``pfc``, ``credit``, ``none`` (they are
-    endless) or ``auto``, the transport's where it can harm others. ``seeds`` runs as many draws
-    of hashes and failures, ``links`` counts the hottest.
+    endless) or ``auto``, the transport's where it can harm others. ``reduce_rate`` is how fast a
+    chip adds what it receives (``400 GB/s``, or ``chip``: as its memory does; ``None``: as the
+    library's constants hold it), ``offload`` who adds: ``auto``, ``none`` (chips), ``switch``, or
+    a network card of the catalog. ``seeds`` runs as many draws of hashes and failures, ``links``
+    counts the hottest.
     """
 
     collective: str
@@ -46,6 +49,8 @@ class Request:
     slow: Sequence[str] = ()
     store_and_forward: bool = False
     flow_control: str = "auto"
+    reduce_rate: str | None = None
+    offload: str = "auto"
     seed: int = 0
     seeds: int = 1
     engine: str = "auto"
@@ -55,9 +60,10 @@ class Request:
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``InputError`` for what is of the wrong kind or out of range."""
-        text = ("collective", "on", "algorithm", "routing", "placement", "engine", "flow_control")
+        text = ("collective", "on", "algorithm", "routing", "placement", "engine", "flow_control",
+                "offload")  # fmt: skip
         check_kinds(str, **{name: getattr(self, name) for name in text})
-        maybe = ("transport", "fail_links", "fail_at", "matrix", "nccl")
+        maybe = ("transport", "fail_links", "fail_at", "matrix", "nccl", "reduce_rate")
         check_kinds(str, NoneType, **{name: getattr(self, name) for name in maybe})
         ranges = {
             "queue_pairs": (1, MOST_QUEUE_PAIRS),

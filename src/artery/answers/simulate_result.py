@@ -11,10 +11,12 @@ from artery.core.system import System
 from artery.core.term import Estimate, Term
 
 if TYPE_CHECKING:
+    from artery.answers.simulate_offload import Offload
+    from artery.simulator.adding import Adding
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
-Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin"]
+Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin", "card"]
 """What has to be said beside the figures; the renderer has the words."""
 
 
@@ -53,7 +55,8 @@ class SimulateAnswer:
     error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
     does not know it. ``flows`` are messages. ``control`` is how full port buffers stopped their
     senders (``none``: they were taken as endless), and ``held`` are the links that this kept from
-    sending longest. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains.
+    sending longest. ``offload`` says who adds, ``adding`` who adds longest where that takes
+    time. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains.
     """
 
     collective: Collective
@@ -82,6 +85,8 @@ class SimulateAnswer:
     links: tuple[LinkLoad, ...]
     reliefs: tuple[Relief, ...]
     held: tuple[HeldUp, ...]
+    offload: Offload
+    adding: Adding | None
     closed: Closed | None
     others: tuple[Other, ...]
     tried: tuple[Tried, ...]

@@ -28,7 +28,10 @@ Ints = NDArray[np.int64]
 
 PICOSECONDS: Final = 1e12
 
-APART: Final = ("matrix", "background", "slow", "fail_at", "seeds", "algorithm", "size")
+APART: Final = (
+    *("matrix", "background", "slow", "fail_at", "seeds", "algorithm", "size"),
+    *("reduce_rate", "offload"),
+)
 """What a collective may be asked with, and a work may not."""
 
 

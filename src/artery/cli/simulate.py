@@ -41,6 +41,10 @@ _FLAGS = (
     click.option("--flow-control", type=click.Choice(["auto", "none", "pfc", "credit"]),
                  default="auto", show_default=True,
                  help="What full port buffers do; none: they are endless."),
+    click.option("--reduce-rate", metavar="RATE|chip",
+                 help="How fast chips add (default: as the library's constants hold it)."),
+    click.option("--offload", default="auto", show_default=True, metavar="auto|none|switch|NIC",
+                 help="Who adds: chips, switches, or a card of the catalog (bf2, bf3)."),
     click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True,
                  metavar="N", help="Draws hashes and failures."),
     click.option("--seeds", type=click.IntRange(1, 1000), default=1, show_default=True,
@@ -93,6 +97,7 @@ def command(
       artery simulate all_reduce --on rail-clos-h100:8192 --fail-links 1%
       artery simulate alltoall --on dgx-h100:64 --size 64M --map links.csv
       artery simulate all_reduce --on dgx-h100:16 --slow 3=2x --seeds 20
+      artery simulate all_reduce --on dgx-h100:64 --offload bf3
       artery simulate --work traces/ --on dgx-h100:16
 
     Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.

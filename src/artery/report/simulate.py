@@ -53,6 +53,15 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         "engine_reason": answer.why,
         "engine_error": answer.error,
         "flow_control": _CONTROLS[answer.control],
+        "offload": answer.offload.name,
+        "adding": None
+        if answer.adding is None
+        else {
+            "by": "card" if answer.adding.card else "chip",
+            "rate_bytes_per_s": answer.adding.rate,
+            "busy_s": answer.adding.seconds,
+            "share": answer.adding.seconds / answer.network if answer.network else 0.0,
+        },
         "flows": answer.flows,
         "events": answer.events,
         "finish_s": answer.finish,
@@ -153,6 +162,8 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
     )
     if answer.control != "none":
         yield word["buffers"], list(_held(answer, word))
+    if answer.adding is not None:
+        yield word["adding"], list(_adding(answer, word))
     if answer.finish:
         last = max(range(len(answer.finish)), key=answer.finish.__getitem__)
         yield "", [word["finish"].format(
@@ -181,6 +192,19 @@ def _held(answer: SimulateAnswer, word: Words) -> Iterable[str]:
     for one in answer.held:
         share = units.show_percent(one.share)
         yield word["held"].format(name=one.name, time=units.show_time(one.seconds), share=share)
+
+
+def _adding(answer: SimulateAnswer, word: Words) -> Iterable[str]:
+    """Yield who adds at which rate, for how much of the run, and what a card does besides."""
+    adding, card = answer.adding, answer.offload.card
+    if adding is None:
+        return
+    share = adding.seconds / answer.network if answer.network else 0.0
+    yield word["adds_card" if adding.card else "adds_chip"].format(
+        name=answer.offload.name, rate=units.show_rate(adding.rate),
+        time=units.show_time(adding.seconds), share=units.show_percent(share))  # fmt: skip
+    if card is not None and card.step is not None:
+        yield word["drives"].format(name=answer.offload.name, step=units.show_time(card.step))
 
 
 def _range(answer: SimulateAnswer, word: Words) -> str:

@@ -69,6 +69,8 @@ class Adders:
         if card and isinstance(network.plan, Tree):
             inward = np.arange(network.cables, 2 * network.cables)
             port = inward[_ports(network, inward)]
+            cards = sum(group.count for group in network.groups if group.kind == "nic")
+            card = max(card * cards // max(len(port), 1), 1)  # a card's ports share it
         return cls(network, chip, card, port)
 
     @property
