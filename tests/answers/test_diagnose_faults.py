@@ -99,3 +99,12 @@ def test_lines_of_other_logs_in_the_same_file_are_read(tmp_path: Path) -> None:
 
 def test_a_size_that_was_said_is_not_called_unknown(tmp_path: Path) -> None:
     assert "size_unknown" not in beside(tmp_path, "365").notes
+
+
+def test_a_fault_that_explains_nothing_comes_after_the_cause_that_fits(tmp_path: Path) -> None:
+    xid = tmp_path / "xid.txt"
+    xid.write_text(XID)
+    names = ("half-of-the-cards.log", "half-cards-debug.log", "ibstat.txt")
+    found = diagnose(*(str(CASES / name) for name in names), str(xid), prove=False).diagnosis
+    assert found.findings[0].cause.key == "half_the_cards"
+    assert "chip_fault" in [one.cause.key for one in found.findings]

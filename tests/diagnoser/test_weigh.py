@@ -4,7 +4,7 @@ from math import exp, log, sqrt
 
 import pytest
 
-from artery.diagnoser.case import Case, Curve, Point
+from artery.diagnoser.case import Case, Curve, Point, Said
 from artery.diagnoser.rules import Cause, Evidence, World
 from artery.diagnoser.weigh import ELSE, UNPRICED, Priced, residual, weigh
 
@@ -78,3 +78,11 @@ def test_a_bad_fit_is_less_likely_by_the_normal_law() -> None:
     off = [rate * 0.5 * exp(0.12) for rate in USUAL]
     (found,) = weigh(Case(), CURVE, None, lambda _: Priced(off), [cause("a", {"network": 0.5})])
     assert found.odds == pytest.approx(0.1 * exp(-0.5))
+
+
+def test_one_line_that_meets_two_rules_counts_once_by_the_stronger() -> None:
+    rules = (Evidence(10.0, says="Xid 79"), Evidence(4.0, says="Xid"), Evidence(3.0, says="bus"))
+    case = Case(said=(Said("Xid 79 on GPU 1", "a"), Said("fell off the bus", "b")))
+    (found,) = weigh(case, None, None, None, [cause("a", evidence=rules)])
+    assert found.odds == pytest.approx(0.1 * UNPRICED * 10 * 3)
+    assert found.evidence == ("a: Xid 79 on GPU 1", "b: fell off the bus")

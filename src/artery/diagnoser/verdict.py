@@ -135,13 +135,18 @@ def _asked(
     proven = next((one.cause for one in weighed if one.evidence and one.confidence >= 0.5), None)
     if proven is not None:
         if proven.asks and proven.asks not in case.facts:
-            why = f"{proven.en}: this fact would settle it"
-            return (Missing(proven.asks.replace("_", " "), why, proven.next),)
+            asked = Missing(proven.asks.replace("_", " "), settles(proven), proven.next)
+            return (asked,)
         return () if not case.curves else missing
     if missing or judged is None:
         return missing
     nodes = judged.curve.nodes or case.facts.get("nodes") or 1
     return (TRANSPORT,) if float(nodes) > 1 else (TOPOLOGY,)
+
+
+def settles(cause: Cause) -> str:
+    """Return why a fact is asked for that would settle whether it is ``cause``."""
+    return f"{cause.en}: this fact would settle it"
 
 
 def _slowest(case: Case) -> Curve | None:

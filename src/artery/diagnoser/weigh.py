@@ -14,7 +14,7 @@ from math import exp, log, prod, sqrt
 from typing import Final
 
 from artery.diagnoser.case import Case, Curve
-from artery.diagnoser.rules import Cause, World, worlds_of
+from artery.diagnoser.rules import Cause, Evidence, World, worlds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,30 @@ def faults(case: Case, candidates: Sequence[Cause]) -> tuple[Weighed, ...]:
     """Return the candidates of which evidence tells that is a fault whatever the numbers say."""
     found = []
     for cause in candidates:
-        told = [(rule, rule.met(case, None)) for rule in cause.evidence]
-        texts = tuple(dict.fromkeys(text for rule, text in told if text and rule.fault))
+        broken = [rule for rule in cause.evidence if rule.fault]
+        texts = tuple(text for _, text in _holding(broken, case, None))
         if texts:
-            odds = cause.prior * prod(rule.odds for rule, text in told if text)
+            odds = cause.prior * prod(factor for factor, _ in _holding(cause.evidence, case, None))
             nothing = Explanation(None, None, None, None)
             share = odds / (odds + ELSE)
             found.append(Weighed(cause, texts, (), nothing, odds, share, beside=True))
     return tuple(sorted(found, key=lambda one: -one.odds))
+
+
+def _holding(
+    rules: Sequence[Evidence], case: Case, shape: str | None
+) -> tuple[tuple[float, str], ...]:
+    """Return the factors of the rules that hold, each with what meets it.
+
+    One line that meets two rules to the same effect is one piece of evidence: the stronger counts.
+    """
+    found: dict[tuple[str, bool], float] = {}
+    for rule in rules:
+        text = rule.met(case, shape)
+        if text is not None:
+            key = text, rule.odds >= 1
+            found[key] = max(found.get(key, 1.0), rule.odds, key=lambda one: abs(log(one)))
+    return tuple((factor, text) for (text, _), factor in found.items())
 
 
 def weigh(
@@ -135,11 +151,8 @@ def residual(curve: Curve, predicted: Sequence[float]) -> float:
 def _one(
     cause: Cause, case: Case, curve: Curve | None, shape: str | None, reprice: Reprice | None
 ) -> Weighed:
-    met = [(rule.odds, rule.met(case, shape)) for rule in cause.evidence]
-    holding = [(factor, text) for factor, text in met if text is not None]
-    odds = cause.prior
-    for factor, _ in holding:
-        odds *= factor
+    holding = _holding(cause.evidence, case, shape)
+    odds = cause.prior * prod(factor for factor, _ in holding)
     explanation, likely = _explain(cause, case, curve, reprice)
     return Weighed(
         cause,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,8 +12,8 @@ from rich.text import Text
 from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
 from artery.diagnoser.case import Curve
-from artery.diagnoser.rules import World, shown
-from artery.diagnoser.verdict import Judged
+from artery.diagnoser.rules import World, causes, shown
+from artery.diagnoser.verdict import Judged, Missing, settles
 from artery.diagnoser.weigh import Weighed
 from artery.report.diagnose_proof import (
     gigabytes,
@@ -133,7 +133,9 @@ def diagnose_drawing(
     parts: list[RenderableType] = [_title(answer, word)]
     if found.judged is not None:
         parts += [indented(_curve(found.judged, word)), *_shape(found.judged, word)]
-    parts += [Text(f"{why.text}. {why.fix}", style="red") for why in found.refusals]
+    for refusal in found.refusals:
+        text, fix = (said(one, language, "diagnose") for one in (refusal.text, refusal.fix))
+        parts.append(Text(word["refusal"].format(text=text, fix=fix), style="red"))
     if found.verdict == "healthy":
         parts.append(Text(word["healthy_but" if _faults(answer) else "healthy_next"]))
     for head, wanted in (("faults", True), ("causes", False)):
@@ -147,12 +149,18 @@ def diagnose_drawing(
         parts += [Text(""), *job_drawing(answer.job, word)]
     if answer.run is not None:
         parts += [Text(""), *run_drawing(answer.run, language)]
-    for fact in found.missing:
-        line = word["because"].format(why=fact.why, ask=fact.ask)
-        parts.append(labelled(word["missing"], [Text(f"{fact.fact}: {line}", style="yellow")]))
+    parts += _missing(found.missing, language)
     if facts:
-        parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word)]
+        parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word, language)]
     return Group(*parts)
+
+
+def _missing(missing: Sequence[Missing], language: Language) -> Iterator[RenderableType]:
+    word = diagnose_words(language)
+    for fact in missing:
+        line = word["because"].format(why=_why(fact.why, language), ask=_ask(fact.ask, language))
+        name = said(fact.fact, language, "facts")
+        yield labelled(word["missing"], [Text(f"{name}: {line}", style="yellow")])
 
 
 def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
@@ -221,8 +229,11 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
         return Text(head, style="dim")
     share = "" if one.beside else f"  ({word['confidence'].format(share=_share(one))})"
     lines: list[RenderableType] = [Text(f"{head}{share}")]
-    lines += [indented(Text(_told(text, language)), 3) for text in one.evidence]
-    lines += [indented(Text(f"{word['against']} {text}", style="dim"), 3) for text in one.against]
+    lines += [indented(Text(_evidence(text, language)), 3) for text in one.evidence]
+    lines += [
+        indented(Text(f"{word['against']} {_evidence(text, language)}", style="dim"), 3)
+        for text in one.against
+    ]
     lines.append(indented(commands(word["next"], [said(one.cause.next, language, "next")]), 3))
     lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
     return Group(*lines)
@@ -233,9 +244,16 @@ def _share(one: Weighed) -> str:
     return units.show_percent(one.confidence) if one.confidence < _SURE else f"> {_SURE:.0%}"
 
 
-def _told(evidence: str, language: Language) -> str:
-    """Return evidence with what a reader remarked in ``language``; it follows the file's name."""
-    file, colon, remark = evidence.partition(": ")
+def _evidence(text: str, language: Language) -> str:
+    """Return a line of evidence in ``language``: a fact, or a remark behind the file's name."""
+    file, colon, remark = text.partition(": ")
+    if not colon:
+        return said(text, language, "diagnose")
+    name, equals, value = remark.partition(" = ")
+    known = said(name, language, "facts")
+    if equals and known != name:
+        told = said(said(value, language, "facts"), language, "diagnose")
+        return f"{said(file, language, 'diagnose')}{colon}{known} = {told}"
     return f"{file}{colon}{said(remark, language)}"
 
 
@@ -246,13 +264,13 @@ def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
     judged, explained = answer.diagnosis.judged, one.explanation
     if judged is None or explained.predicted is None:
         return title
-    said = _world(explained.world or {}, word)
+    changed = _world(explained.world or {}, word)
     if explained.algorithm not in (None, "auto") and "algorithm" not in (explained.world or {}):
         way = word["as_algorithm"].format(algorithm=explained.algorithm)
-        said = f"{said}, {way}" if said else way
+        changed = f"{changed}, {way}" if changed else way
     key = "unfit" if not explained.fits else "fits" if explained.played is None else "unplayed"
     return word[key].format(
-        cause=f"{title} ({said})" if said else title,
+        cause=f"{title} ({changed})" if changed else title,
         expected=gigabytes(judged.expected[-1]), measured=gigabytes(judged.curve.last.busbw),
         predicted=gigabytes(explained.predicted), played=gigabytes(explained.played or 0.0),
     )  # fmt: skip
@@ -269,12 +287,27 @@ def _world(world: World, word: Words) -> str:
     return ", ".join(parts)
 
 
-def _notes(answer: DiagnoseAnswer, word: Words) -> Iterator[str]:
+def _why(text: str, language: Language) -> str:
+    """Return why a fact is missing; a cause that it would settle by its name in ``language``."""
+    for cause in causes() if language == "zh" else ():
+        if text == settles(cause):
+            return diagnose_words(language)["settles"].format(cause=cause.zh)
+    return said(text, language, "diagnose")
+
+
+def _ask(text: str, language: Language) -> str:
+    """Return how to find a fact; it may be the next step of a cause."""
+    told = said(text, language, "diagnose")
+    return told if told != text else said(text, language, "next")
+
+
+def _notes(answer: DiagnoseAnswer, word: Words, language: Language) -> Iterator[str]:
     for note in answer.notes:
         yield word[note].format(wire=gigabytes(answer.wire or 0.0))
     for text in answer.assumed:
-        yield f"{word['assumed']}: {text}"
+        yield f"{word['assumed']}: {said(text, language, 'diagnose')}"
     for name, value in answer.facts.items():
         origin = answer.origins.get(name)
         if origin is not None:
-            yield f"{name.replace('_', ' ')}: {shown(value, name)} ({origin})"
+            told = said(shown(value, name), language, "facts")
+            yield f"{said(name.replace('_', ' '), language, 'facts')}: {told} ({origin})"

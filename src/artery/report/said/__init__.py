@@ -19,8 +19,9 @@ from typing import Final, Literal
 
 from artery.report.words import Language
 
-Room = Literal["remarks", "summaries", "lint", "next", "errors"]
-"""Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors."""
+Room = Literal["remarks", "summaries", "lint", "next", "errors", "diagnose", "facts"]
+"""Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors, what
+diagnose asks for and refuses, and the facts by name."""
 
 _SLOT: Final = re.compile(r"\{(\d)\}")
 _LONGEST: Final = 2000
