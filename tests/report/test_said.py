@@ -11,6 +11,7 @@ import pytest
 from artery.cli import main
 from artery.diagnoser.lint.rule import Rule, rules
 from artery.diagnoser.rules import causes
+from artery.errors import InputError, Problem
 from artery.formats.launch_files import launch_of
 from artery.formats.recognise import formats, read
 from artery.formats.text import Text
@@ -24,8 +25,6 @@ AS_THE_TOOL_SAYS = ("NCCL WARN:", "FailedScheduling", "OOMKilled", "GPU 1: the l
 
 
 def remarks() -> list[str]:
-    from artery.errors import InputError
-
     found: dict[str, None] = {}
     for path in FILES:
         try:
@@ -85,8 +84,6 @@ DATA = re.compile(
 
 
 def test_every_summary_of_the_fixtures_is_said_in_chinese() -> None:
-    from artery.errors import InputError
-
     lines: dict[str, str] = {}
     formats_met = set()
     for path in FILES:
@@ -115,10 +112,8 @@ NEVER_MET = {"artery-phases", "artery-bench", "chakra", "goal"}
 
 @pytest.mark.parametrize("name", sorted(one.name for one in formats()))
 def test_the_refusal_of_every_reader_is_said_in_chinese(name: str) -> None:
-    from artery.errors import InputError
-
     reader = next(one for one in formats() if one.name == name)
-    problems = []
+    problems: list[Problem] = []
     for content in ("nothing of it\n", "- 1\n- 2\n", "chip: 7\nnodes: many\n", NETWORK):
         try:
             reader.read(Text("file", content))

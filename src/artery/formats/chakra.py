@@ -176,6 +176,7 @@ def _reading(path: str, totals: _Totals) -> Reading:
         "nodes": totals.nodes,
         "node_types": dict(totals.types),
         "collectives": totals.collectives,
+        "collective_count": sum(totals.counts.values()),
         "collective_counts": dict(totals.counts),
         "collective_bytes": dict(totals.sizes),
         "compute_s": totals.compute_us * 1e-6,

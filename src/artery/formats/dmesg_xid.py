@@ -84,6 +84,7 @@ def _read(text: Text) -> Reading:
     fields = {
         "events": events[:10_000],
         "count": len(events),
+        "event_count": len(events),
         "by_xid": {str(code): n for code, n in Counter(one["xid"] for one in events).most_common()},
         "by_gpu": dict(Counter(one["gpu"] for one in events).most_common()),
         "first": events[0],

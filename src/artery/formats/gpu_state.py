@@ -31,7 +31,9 @@ def warnings_on(gpus: Sequence[Gpu], links: Sequence[Mapping[str, Any]] = ()) ->
     lines += [line for one in gpus for line in _slow(one)]
     lines += _unlike(gpus)
     lines += _links(links)
-    return lines[:_MOST]
+    if len(lines) > _MOST:
+        lines[_MOST:] = [f"{len(lines) - _MOST} more such remarks"]
+    return lines
 
 
 def _errors(one: Gpu) -> Iterator[str]:

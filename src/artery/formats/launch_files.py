@@ -10,6 +10,7 @@ from artery.formats.k8s_documents import kinds_in
 from artery.formats.launch_file import Kind, LaunchFile
 from artery.formats.launch_manifest import objects_of
 from artery.formats.launch_shell import script_parts
+from artery.formats.shell_words import LARGEST
 from artery.formats.text import Text, read_text
 
 _ASSIGNED: Final = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w{0,60}=\S?")
@@ -41,8 +42,22 @@ def launch_of(text: Text) -> LaunchFile:
             tuple(setting for pod in pods for setting in pod.variables), {},
             tuple(command for pod in pods for command in pod.commands), objects,
         )  # fmt: skip
+    _check_length(text)
     variables, batch, commands = script_parts(text.content)
     return LaunchFile(text.path, kind, text.content, tuple(variables), batch, tuple(commands))
+
+
+def _check_length(text: Text) -> None:
+    """Raise ``InputError`` for a script of which only a part would be looked at."""
+    if len(text.content) > LARGEST:
+        raise InputError(
+            Problem(
+                file=text.path,
+                found=f"{len(text.content):,} characters",
+                rule=f"a script has at most {LARGEST:,} characters",
+                fix="cut out the part that starts the job",
+            )
+        )
 
 
 def _kind(text: Text) -> Kind:

@@ -102,11 +102,12 @@ def _read(text: Text) -> Reading:
         "parameters": workload.parameters if workload else None,
         "layers": positive(found, "num_layers"), "hidden": positive(found, "hidden_size"),
         "heads": positive(found, "num_attention_heads"), "missing_facts": lacking,
-        "arguments": dict(sorted(found.items())[:400]),
+        "arguments": dict(sorted(found.items())[:400]), "argument_count": len(found),
     }  # fmt: skip
     return Reading(
         "megatron-args", "workload", tuple(_summary(fields, given, workload)), fields,
-        tuple(_warnings(found, given, chips, sorted(defaults))), workload=workload, given=given,
+        tuple(_warnings(found, given, chips, sorted(defaults))), shell_words.cut_off(text),
+        workload=workload, given=given,
     )  # fmt: skip
 
 

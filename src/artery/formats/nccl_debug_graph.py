@@ -30,6 +30,7 @@ class GraphLines:
 
     systems: list[dict[str, Any]] = field(default_factory=list)
     paths: list[dict[str, Any]] = field(default_factory=list)
+    path_count: int = 0
 
     def take(self, said: str) -> None:
         """Note one message, if it is one of them."""
@@ -44,11 +45,13 @@ class GraphLines:
             last["widths"][link[1]] = max(_rate(link[2]), last["widths"].get(link[1], 0.0))
             if "[" not in said.partition("- ")[0].rpartition("+")[0]:
                 last["devices"][link[3]] += 1
-        elif (table := _PATHS.search(said)) and len(self.paths) < MOST:
+        elif table := _PATHS.search(said):
+            found = _PATH.findall(table[2])
+            self.path_count += len(found)
             self.paths += [
                 {"from": table[1], "to": to, "hops": int(hops), "bytes_per_s": _rate(rate),
                  "type": kind}
-                for to, hops, rate, kind in _PATH.findall(table[2])
+                for to, hops, rate, kind in found[: MOST - len(self.paths)]
             ]  # fmt: skip
 
     def fields(self) -> dict[str, Any]:
@@ -57,7 +60,7 @@ class GraphLines:
             {**one, "links": dict(one["links"]), "devices": dict(one["devices"])}
             for one in self.systems[:64]
         ]
-        return {"graph": systems, "paths": self.paths}
+        return {"graph": systems, "paths": self.paths, "path_count": self.path_count}
 
 
 def _rate(text: str) -> float:

@@ -50,6 +50,10 @@ MOST_TOLD: Final = 4
 """Rows of different numbers of ranks that are told one by one."""
 
 
+MOST_SPELT: Final = 1e6
+"""GB/s; more is no bandwidth, and not spelt out."""
+
+
 @dataclass(slots=True)
 class _Table:
     """One table while it is read; ``raw`` are the rows before anything was made of them."""
@@ -298,7 +302,8 @@ def _summary(table: dict[str, Any]) -> Iterator[str]:
         bus, size = table["peak_busbw_bytes_per_s"] / 1e9, table["peak_size_bytes"]
         note = "" if table["valid"] else " - INVALID: the results are wrong"
         if bus or note:
-            yield f"busbw peaks at {bus:.2f} GB/s at {show_bytes(size)}{note}"
+            said = f"{bus:.2f}" if bus < MOST_SPELT else f"{bus:.3g}"
+            yield f"busbw peaks at {said} GB/s at {show_bytes(size)}{note}"
         else:
             yield f"busbw is 0.00 GB/s up to {show_bytes(size)}: too small to tell"
 
@@ -343,6 +348,9 @@ def _shape(table: dict[str, Any]) -> Iterator[str]:
     if any(row["size_bytes"] <= 64 and not any(meaning.side_values(row, "busbw_bytes_per_s"))
            for row in rows):  # fmt: skip
         yield "rows of 64 bytes or less print 0.00: two decimals, no fault"
+    strange = sum(bool(row.get("nan")) for row in rows)
+    if strange:
+        yield f"nan stands in {counted(strange, 'row')}: no such number; the line is damaged"
     fall = meaning.collapse(rows)
     if fall is not None:
         one, two = (max(meaning.side_values(row, "busbw_bytes_per_s")) / 1e9 for row in fall)

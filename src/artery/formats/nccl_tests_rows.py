@@ -87,6 +87,7 @@ def row_of(line: str, header: Header | None) -> dict[str, Any] | None:
         "out_of_place": sides[0],
         "in_place": sides[1] if len(sides) > 1 else None,
         "extra": [_whole(word) for word in words[: place - 2]],
+        "nan": "nan" in rest,
     }
 
 
@@ -98,7 +99,8 @@ def _short_row(words: list[str]) -> dict[str, Any] | None:
         return None
     side = _side(words[1:])
     return {"size_bytes": _whole(words[0]), "count": None, "type": None, "reduction": None,
-            "root": None, "out_of_place": side, "in_place": None, "extra": []}  # fmt: skip
+            "root": None, "out_of_place": side, "in_place": None, "extra": [],
+            "nan": "nan" in words}  # fmt: skip
 
 
 def _sides(cells: list[str], header: Header | None) -> list[dict[str, Any]] | None:

@@ -112,19 +112,33 @@ def _nearest(distance: dict[str, str]) -> list[str]:
     return [nic for nic, cell in distance.items() if cell == best]
 
 
+NODE: Final = re.compile(r"[0-9]{1,9}")
+SEVERAL: Final = re.compile(r"N/A|[0-9]{1,4}(?:[-,][0-9]{1,4})+")
+"""One NUMA node; and what is none, or several."""
+
+MOST_NODES: Final = 1024
+"""Linux counts NUMA nodes from 0 to 1023 (MAX_NUMNODES on x86)."""
+
+
 def _affinity(grid: Grid) -> dict[str, Any]:
     """The processors and the NUMA node of every GPU, where the file says them."""
     processors: dict[str, str] = {}
     numa: dict[str, int | None] = {}
+    strange: dict[str, str] = {}
     for gpu in grid.gpus:
         tail = list(grid.tails.get(gpu, ()))
         if "CPU Affinity" in grid.columns and tail and tail[0] != "N/A":
             processors[gpu] = tail.pop(0)
-        if "NUMA Affinity" in grid.columns and tail and tail[0][:4].isdecimal():
-            numa[gpu] = int(tail[0][:4])
+        if "NUMA Affinity" not in grid.columns or not tail:
+            continue
+        if NODE.fullmatch(tail[0]) and int(tail[0]) < MOST_NODES:
+            numa[gpu] = int(tail[0])
+        elif not SEVERAL.fullmatch(tail[0]):
+            strange[gpu] = tail[0][:20]
     return {
         "cpu_affinity": processors,
         "numa": numa,
+        "numa_damaged": strange,
         "numa_nodes": sorted({*numa.values()} - {None}),
     }
 
@@ -219,6 +233,8 @@ def _warnings(grid: Grid, fields: dict[str, Any]) -> Iterator[str]:
         yield f"no network card near {far}: their traffic passes another GPU or the processor"
     if fields["p2p"] and not fields["p2p"]["all_ok"] and fields["p2p"]["pairs"]:
         yield "the driver refuses peer-to-peer between some pairs: copies go through host memory"
+    for gpu, cell in list(fields["numa_damaged"].items())[:3]:
+        yield f'the NUMA node of {gpu} is "{cell}": no such thing; the line is damaged'
     if len(fields["numa_nodes"]) > 2:
         count = len(fields["numa_nodes"])
         yield f"{count} NUMA nodes among the GPUs: several to a socket (NPS), a node is no socket"

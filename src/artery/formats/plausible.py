@@ -25,6 +25,11 @@ LARGEST: Final = {
 """By the end of a name: more than any such thing built or announced; assumed. Seconds reach from
 the year 1970 over three thousand years."""
 
+AMOUNTS: Final = frozenset(
+    {"bytes_per_s", "flop_per_s", "_flops", "_hz", "_bytes", "parameters", "tokens"}
+)
+"""Below nothing there is none of these."""
+
 SHOWN: Final = 3
 """Numbers that are told one by one."""
 
@@ -40,6 +45,23 @@ def implausible(fields: Mapping[str, Any]) -> list[str]:
     lines = [f"{path} is {said}: no such thing; the line is damaged" for path, said in found]
     if len(lines) > SHOWN:
         lines[SHOWN:] = [f"{len(lines) - SHOWN} more numbers that cannot be"]
+    return lines
+
+
+def cut_lists(fields: Mapping[str, Any]) -> list[str]:
+    """Return a line for each list or table in ``fields`` that holds fewer than there are.
+
+    Beside ``jobs`` stands in ``job_count`` how many the file has.
+    """
+    lines = []
+    for name, value in fields.items():
+        count = fields.get(f"{name[:-1]}_count")
+        if not isinstance(value, (list, Mapping)) or not isinstance(count, int):
+            continue
+        if count > len(value):
+            lines.append(
+                f"the first {len(value):,} of {count:,} {name} are listed; sums are of all"
+            )
     return lines
 
 
@@ -68,6 +90,6 @@ def _large(path: str, value: float) -> Iterator[tuple[str, str]]:
     name = path.rpartition(".")[2].partition("[")[0]
     for end, most in LARGEST.items():
         if name.endswith(end):
-            if abs(value) > most:
+            if abs(value) > most or (value < 0 and end in AMOUNTS):
                 yield path, f"{value:.3g}"
             return

@@ -15,7 +15,7 @@ from typing import Final
 
 from artery.errors import InputError, Problem, UnknownNameError
 from artery.formats.ordinary import is_program, is_table
-from artery.formats.plausible import implausible
+from artery.formats.plausible import cut_lists, implausible
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.text import Text, beginning, read_text
 from artery.formats.waiting import kept, told
@@ -159,6 +159,6 @@ def _read(
 
 
 def _remarked(reading: Reading) -> Reading:
-    """Return the reading, with a warning for every number that cannot be."""
-    found = implausible(reading.fields)
+    """Return the reading, with a warning for every number that cannot be, and every list cut."""
+    found = [*implausible(reading.fields), *cut_lists(reading.fields)]
     return replace(reading, warnings=(*reading.warnings, *found)) if found else reading

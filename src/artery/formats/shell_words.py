@@ -11,6 +11,8 @@ from functools import partial
 from typing import Final
 
 from artery.formats.numerals import whole
+from artery.formats.reading import Ignored
+from artery.formats.text import Text
 
 _ASSIGNED: Final = re.compile(
     r"""(?m)^[ \t]*(?:export\s+|local\s+|readonly\s+)?"""
@@ -32,6 +34,15 @@ ROUNDS: Final = 5
 
 LARGEST: Final = 512 * 1024
 """Characters of a script that are looked at."""
+
+
+def cut_off(text: Text) -> tuple[Ignored, ...]:
+    """Return the lines of a script that are beyond what is looked at."""
+    if len(text.content) <= LARGEST:
+        return ()
+    first = text.content.count("\n", 0, LARGEST) + 1
+    why = f"beyond the {LARGEST:,} characters that are looked at"
+    return (Ignored(first, len(text.lines) - first + 1, why),)
 
 
 def variables(script: str) -> dict[str, str]:

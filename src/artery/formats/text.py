@@ -29,7 +29,9 @@ LARGEST: Final = 256 * 2**20
 LONGEST_LINE: Final = 2_000_000
 """Assumed: a longer line is no text of any tool that is read line by line."""
 
-_ANSI: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]")
+_ANSI: Final = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]"
+)
 _LOST_ESCAPE: Final = re.compile(r"(?<!\w)\[[0-9;]{1,8}m")
 """A colour code whose escape character was lost in pasting."""
 
@@ -111,6 +113,7 @@ def open_bytes(path: str) -> io.BufferedIOBase:
 def clean(text: str) -> str:
     """Return ``text`` with line ends made one character and colour codes taken off."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\ufeff", "")  # of files that were put one after the other
     if "\x1b" in text:
         text = _ANSI.sub("", text)
     return _LOST_ESCAPE.sub("", text) if "[0m" in text else text

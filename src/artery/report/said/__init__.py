@@ -52,12 +52,11 @@ def _found(line: str, table: str) -> str | None:
 
 def _part(text: str) -> str:
     """Return what stands in a slot: a known part, or a list of such between commas."""
-    found = _found(text, "parts")
-    if found is not None or ", " not in text:
-        return text if found is None else found
     pieces = text.split(", ")
     told = [_found(piece, "parts") for piece in pieces]
-    if all(one is None for one in told):
+    if None in told and (found := _found(text, "parts")) is not None:
+        return found
+    if not any(told):
         return text
     return "，".join(one or piece for one, piece in zip(told, pieces, strict=True))
 
