@@ -127,13 +127,21 @@ def open_sockets() -> int:
 
 
 @pytest.fixture
-def nothing_left() -> Iterator[None]:
-    """Fail if a process, a folder in memory or an open socket of a run is left."""
+def nothing_left(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Fail if a process, a folder in memory, a temporary file or an open socket of a run is left."""
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     before = processes(), memories(), open_sockets()
     yield
     assert processes() <= before[0]
     assert memories() <= before[1]
     assert open_sockets() <= before[2]
+    # Torch makes its compiler's folder when it is imported, and who is killed leaves it.
+    left = [one.name for one in temporary.iterdir() if not one.name.startswith("torchinductor_")]
+    assert left == []
 
 
 @pytest.fixture

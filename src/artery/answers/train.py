@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +18,8 @@ from artery.answers.train_request import Request, request
 from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
-from artery.formats.artery_phases import Row, read_rows, spans_of
+from artery.formats.artery_phases import read_rows, spans_of
+from artery.formats.phase_rows import Row
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
 from artery.runner.measured import Run
@@ -25,6 +27,7 @@ from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet
 from artery.runner.supervisor.home import check, taken
+from artery.runner.supervisor.hosts import EVERYWHERE
 from artery.runner.supervisor.lifeline import abandoned
 from artery.runner.supervisor.result import RunResult
 
@@ -120,6 +123,7 @@ def train(
         )
         if asked.listen is not None:
             host, port = supervisor.hosts.address
+            host = socket.gethostname() if host in EVERYWHERE else host
             note(f"others join with: ARTERY_TOKEN={supervisor.token} artery train --join "
                  f"{host}:{port}")  # fmt: skip
         result = supervisor.run()
@@ -264,7 +268,8 @@ def _compared(asked: Request, note: Note) -> TrainComparison:
 def joined(address: str, places: int) -> None:
     """Join a run at ``HOST:PORT`` as one more host, until it ends.
 
-    Raises ``InputError`` if there is none, or if it does not know the token.
+    Raises ``InputError`` if there is none, or if it does not know the token, and
+    :class:`RunFailedError` if it ended or went on without this host.
     """
     from artery.answers.train_request import endpoint
     from artery.runner.supervisor import agent
@@ -277,6 +282,8 @@ def joined(address: str, places: int) -> None:
     except OSError as error:
         found = error.strerror or str(error)
         raise InputError(Problem(field="--join", found=found, rule=rule, fix=fix)) from error
+    if code == agent.GIVEN_UP:
+        raise RunFailedError(f"the run at {address} ended or went on without this host: join again")
     if code:
         found = "the run did not take this host"
         rule = "ARTERY_TOKEN must hold the run's token"

@@ -8,6 +8,7 @@ are there in milliseconds and share that memory. A cold one starts an interprete
 from __future__ import annotations
 
 import gc
+import getpass
 import os
 import selectors
 import shutil
@@ -15,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -33,6 +35,13 @@ from artery.runner.worker.progress import read_mark
 
 REFUSED: Final = 3
 """The exit code of an agent that the supervisor did not take."""
+
+GIVEN_UP: Final = 4
+"""The exit code of an agent that lost its supervisor, or that the run went on without."""
+
+CUT_OFF: Final = 60.0
+"""Seconds after which an agent ends that reaches its supervisor no more (assumed): long before, it
+was counted as lost."""
 
 BEAT: Final = 0.1
 """Seconds between two looks at the workers (assumed)."""
@@ -83,6 +92,11 @@ class Agent:
                 self._turn(wake)
         finally:
             self._clean_up()
+
+    @property
+    def dismissed(self) -> bool:
+        """Whether the supervisor said that it is over."""
+        return self._ended
 
     def _told(self, number: int, _: object) -> None:
         if number == signal.SIGTERM:
@@ -335,6 +349,10 @@ class Agent:
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
         shutil.rmtree(self.memory, ignore_errors=True)
+        with suppress(
+            OSError, KeyError
+        ):  # torch makes it for its compiler; in use, it is not empty
+            (Path(tempfile.gettempdir()) / f"torchinductor_{getpass.getuser()}").rmdir()
         self.control.close()
 
 
@@ -355,15 +373,9 @@ def _spawned(words: list[str], end: socket.socket) -> int:
     return child.pid
 
 
-def _same_host(host: str) -> bool:
-    return host in {"127.0.0.1", "::1", "localhost"}
-
-
 def main(words: list[str]) -> int:
     """Join the run at ``HOST PORT`` with ``PLACES`` places; return the exit code."""
     host, port, places = words
-    if _same_host(host):
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # a lost peer is no news to us
@@ -372,16 +384,21 @@ def main(words: list[str]) -> int:
         die_with_parent(int(os.environ["ARTERY_PARENT"]), signal.SIGCONT)
     end = socket.create_connection((host, int(port)), timeout=10.0)
     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if sys.platform == "linux":
+        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * CUT_OFF))
     agent = Agent(Channel(end))
     agent.control.send(
         "hello",
         token=os.environ.pop("ARTERY_TOKEN", ""),
         places=int(places),
         pid=os.getpid(),
+        child=os.environ.pop("ARTERY_CHILD", ""),
         memory=str(agent.memory),
     )
     agent.serve()
-    return 0 if agent.name else REFUSED
+    if not agent.name:
+        return REFUSED
+    return 0 if agent.dismissed else GIVEN_UP
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ class Channel:
         """Return the file number, for a selector; -1 once closed."""
         return self._end.fileno()
 
-    def peer(self) -> str:
-        """Return the address of the other end, empty if it has none."""
+    def here(self) -> str:
+        """Return the address of this end, empty if it has none."""
         try:
-            name = self._end.getpeername()
+            name = self._end.getsockname()
         except OSError:
             return ""
         return str(name[0]) if isinstance(name, tuple) else ""

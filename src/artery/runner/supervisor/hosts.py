@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,9 @@ from typing import Any, Final
 from artery.errors import InputError, Problem
 from artery.runner.supervisor.channel import Channel
 from artery.runner.supervisor.lifeline import PREFIX, tied
+
+EVERYWHERE: Final = ("0.0.0.0", "::", "")  # noqa: S104 - what a listener may be told
+"""Addresses that mean all of a machine's own."""
 
 LEAVE: Final = 5.0
 """Seconds that an agent has to clean up before it is killed (assumed)."""
@@ -48,6 +53,7 @@ class Hosts:
 
     def __init__(self, listen: tuple[str, int], token: str) -> None:
         self._token = token
+        self._mark = secrets.token_hex(16)
         try:
             self._listener = socket.create_server(listen)
         except OSError as error:
@@ -69,12 +75,15 @@ class Hosts:
 
     def start(self, places: int) -> None:
         """Start an agent on this machine."""
-        host, port = "127.0.0.1", self.address[1]
+        host, port = self.address
+        if host in EVERYWHERE:
+            host = "127.0.0.1"
         words = [sys.executable, "-m", "artery.runner.supervisor.agent", host, str(port)]
         surroundings = {
             **os.environ,
             "ARTERY_TOKEN": self._token,
             "ARTERY_PARENT": str(os.getpid()),
+            "ARTERY_CHILD": self._mark,
         }
         child = subprocess.Popen(
             [*words, str(places)],
@@ -99,7 +108,8 @@ class Hosts:
         if hello.get("kind") != "hello" or hello.get("token") != self._token:
             channel.close()
             return None
-        local = hello["pid"] in self._children
+        # The number alone may be that of a process of another machine.
+        local = hello["pid"] in self._children and hello.get("child") == self._mark
         memory = Path(hello["memory"])
         host = Host(
             f"h{self._count}",
@@ -119,6 +129,14 @@ class Hosts:
     def of(self, member: str) -> Host | None:
         """Return the host of a member."""
         return self.by_name.get(member.rpartition(".")[0])
+
+    def reached_at(self, host: Host, others: Iterable[Host]) -> str:
+        """Return the address at which ``others`` reach a host.
+
+        One of this machine is reached from elsewhere where those who came from there came to.
+        """
+        far = next((other for other in others if not other.pid), None)
+        return far.channel.here() if host.pid and far is not None else host.address
 
     def tell(self, member: str, what: str, **fields: Any) -> None:  # noqa: ANN401 - JSON
         """Send something to a worker, through its agent."""

@@ -75,14 +75,19 @@ class Orders:
         store = self._hosts.by_name.get(where or "")
         if store is None:
             return  # its host has just gone: the loss follows
+        hosts = [self._hosts.by_name[name] for name in places if name in self._hosts.by_name]
         for rank, member in enumerate(begin.members):
+            own = self._hosts.of(member)
+            if own is None:
+                continue  # it has just gone as well
             self._hosts.tell(
                 member,
                 "begin",
                 attempt=begin.attempt,
                 rank=rank,
                 ranks=len(begin.members),
-                store=(store.address, store.store_port),
+                store=(self._hosts.reached_at(store, [own]), store.store_port),
+                address=self._hosts.reached_at(own, hosts),
                 step=begin.step,
                 source=places.index(begin.host) if begin.host in places else 0,
                 memory=begin.host is not None,

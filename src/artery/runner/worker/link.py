@@ -22,7 +22,8 @@ class Assignment:
     ``store`` is where the ranks meet (host, port), ``None`` for ranks that others started: they
     meet at ``meeting``, an init method of torch. ``step`` is what to go on from; ``source`` is the
     rank that has that state: in the memory of its host if ``memory``, else in the folder of
-    checkpoints. ``leader``: this rank writes its host's copies.
+    checkpoints. ``leader``: this rank writes its host's copies. ``address``: where the others reach
+    this rank, empty if nobody knows better than gloo.
     """
 
     attempt: int
@@ -34,6 +35,7 @@ class Assignment:
     memory: bool
     leader: bool
     meeting: str = ""
+    address: str = ""
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: the attempt is over

@@ -18,7 +18,7 @@ from artery.runner.faults import Faults, read_faults
 from artery.runner.settings import Settings
 from artery.runner.supervisor.channel import Channel
 from artery.runner.task import Task
-from artery.runner.worker import sockets
+from artery.runner.worker import address, sockets
 from artery.runner.worker.attempt import Attempt, Place, disband
 from artery.runner.worker.failing import last_frames, reason
 from artery.runner.worker.link import GO_ON, PEER, UNMET, Assignment, Stopped
@@ -126,6 +126,7 @@ def work(end: socket.socket, home: Home, settings: Settings, task: Task) -> None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     progress = Progress(home.memory / f"progress-{home.member}")
     place = Place(home.run / "checkpoints", home.memory / "copy", home.run / "phases.jsonl")
+    chosen = address.VARIABLE in os.environ
     link.start()
     link.send("ready")
     while True:
@@ -133,6 +134,8 @@ def work(end: socket.socket, home: Home, settings: Settings, task: Task) -> None
         if link.stopped(given.attempt):
             link.send("left", attempt=given.attempt, step=0, reason="")
             continue
+        if not chosen:
+            address.be_reached_at(given.address)
         link.enter(given.attempt)
         faults.rank, faults.attempt = given.rank, given.attempt
         attempt = Attempt(
