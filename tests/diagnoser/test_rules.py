@@ -26,10 +26,19 @@ def test_every_cause_is_documented_whole(cause: Cause) -> None:
             re.compile(rule.says)
 
 
-def test_the_page_lists_every_cause_with_what_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "diagnose.md").read_text("utf-8")
+def test_the_pages_list_every_cause_with_what_it_is() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    english, chinese = ((docs / f"diagnose{end}").read_text("utf-8") for end in (".md", ".zh.md"))
     for cause in causes():
-        assert f"| `{cause.key}` | {cause.en} |" in page
+        assert f"| `{cause.key}` | {cause.en} |" in english
+        assert f"| `{cause.key}` | {cause.zh} |" in chinese
+
+
+def test_both_pages_have_the_same_sections_and_causes() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    english, chinese = ((docs / f"diagnose{end}").read_text("utf-8") for end in (".md", ".zh.md"))
+    assert english.count("\n## ") == chinese.count("\n## ")
+    assert re.findall(r"(?m)^\| `(\w+)` ", english) == re.findall(r"(?m)^\| `(\w+)` ", chinese)
 
 
 def test_names_are_unique() -> None:
