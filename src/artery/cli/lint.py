@@ -28,7 +28,7 @@ from artery.report.words import Language
     help="Rules to leave out, with commas between them. Repeatable.",
 )
 @click.option("--rules", "listed", is_flag=True, help="List the rules instead.")
-@click.option("--anonymise", is_flag=True, help="Mask hosts, users and addresses.")
+@click.option("--anonymise", is_flag=True, help="Mask names, paths, addresses and GUIDs.")
 @shared_options
 def command(
     *,

@@ -15,7 +15,7 @@ from artery.report.words import Language
 @click.command("read")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "format_name", metavar="NAME", help="What the files are, if it is known.")
-@click.option("--anonymise", is_flag=True, help="Mask hosts, users, addresses and GUIDs.")
+@click.option("--anonymise", is_flag=True, help="Mask names, paths, addresses and GUIDs.")
 @click.option(
     "-o",
     "--out",
