@@ -33,7 +33,7 @@ from artery.report.words import Language
     show_default=True,
     help="Play the likeliest cause on the network.",
 )
-@click.option("--anonymise", is_flag=True, help="Mask hosts, users, addresses and GUIDs.")
+@click.option("--anonymise", is_flag=True, help="Mask names, paths, addresses and GUIDs.")
 @set_option
 @shared_options
 def command(
