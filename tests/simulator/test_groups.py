@@ -163,3 +163,23 @@ def test_a_group_that_fills_no_box_of_a_torus_is_said() -> None:
     row = np.array([[0, 1, 2, 4]])
     with pytest.raises(InputError, match="fill no box"):
         laid(torus, Shared("all_reduce", "torus", SIZE), row)
+
+
+def test_a_group_inside_a_mesh_goes_round_on_the_links_between_its_members() -> None:
+    """Every second chip of eight that are all joined: two rings, a link each way for every hop."""
+    mesh = system("mi300x-8:8", ())
+    (tier,) = mesh.tiers
+    jobs = laid(mesh, Shared("all_reduce", "ring", SIZE), np.array([[0, 2, 4, 6]]))
+    found = simulate(mesh, jobs, Scenario(engine="coupled"))
+    each = SIZE / 2 * 2 * 3 / 4
+    assert found.seconds == pytest.approx(each / (tier.pair * tier.link.efficiency), rel=2e-3)
+
+
+def test_trees_on_direct_links_pass_on_along_them() -> None:
+    """On a DGX-1 ranks in order are not all joined: a chain in their order would cross PCIe."""
+    cube = system("dgx-1v:8", ())
+    jobs = laid(cube, Shared("all_reduce", "tree", SIZE), np.arange(8)[None, :])
+    found = simulate(cube, jobs, Scenario(engine="coupled"))
+    crossed = {found.network.links[found.network.kind[link]].kind
+               for link in np.flatnonzero(found.carried)}  # fmt: skip
+    assert {kind[:6] for kind in crossed} == {"nvlink"}

@@ -210,8 +210,22 @@ def domain_rings(domain: ScaleUp, group: int) -> tuple[Cycle, ...]:
 
     Those on direct links of their own; where there are none, one in rank order.
     """
+    return rings_among(domain, tuple(range(group))) or (tuple(range(group)),)
+
+
+def rings_among(domain: ScaleUp, chips: tuple[int, ...]) -> tuple[Cycle, ...]:
+    """Return the rings over some ``chips`` on direct links of their own, none if there are none.
+
+    Numbers in a ring are places in ``chips``.
+    """
     links, _ = direct_links(domain)
-    return _side_by_side(links, group) or (tuple(range(group)),)
+    place = {chip: number for number, chip in enumerate(chips)}
+    inside = {
+        (min(place[a], place[b]), max(place[a], place[b])): many
+        for (a, b), many in links.items()
+        if a in place and b in place
+    }
+    return _side_by_side(inside, len(chips))
 
 
 def _side_by_side(links: Mapping[tuple[int, int], int], group: int) -> tuple[Cycle, ...]:

@@ -138,7 +138,8 @@ def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
         yield from _neighbours(system, shared, row)
         return
     sorted_row, members = _by_node(row, nodes)
-    if name == "ring" and set(members) == {whole}:
+    full = set(members) == {whole}
+    if (name == "ring" and (full or len(members) == 1)) or (name == "tree" and full):
         yield from shaped(system, collective, name, size, row)
         return
     if name == "nvls_tree" and len(set(members)) == 1:

@@ -13,11 +13,13 @@ from artery.cluster.network import Tree
 from artery.cluster.rings import ring_orders
 from artery.cluster.routing import Network, network
 from artery.cluster.torus import Torus
+from artery.cluster.wiring import Assembly
 from artery.collective.schedules import names, schedule, shapes
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
+from artery.node.rings import rings_among
 from artery.simulator.placed import Placed
 from artery.simulator.switches import by_node, over_fabric
 
@@ -60,13 +62,13 @@ def shaped(
         _added(system, name, chips, per_node)
     if ranks > 1 and {"per_node", "levels"} & {*shapes(name)}:
         chips = by_node(chips, per_node)
-    channels = 1
+    orders = np.arange(ranks)[None, :]
     if name == "tree" and collective == "all_reduce":
-        channels = _cards(network(system), per_node)
-    shape = _shape(system, name, ranks, size // channels)
+        orders = _chained(system, ranks, per_node)
+    shape = _shape(system, name, ranks, size // len(orders))
     one = schedule(name, collective, ranks, **shape)
-    turned = [chips[_turned(ranks, per_node, c * per_node // channels)] for c in range(channels)]
-    return _channels([lambda: one] * channels, turned, size)
+    turned = [chips[order] for order in orders]
+    return _channels([lambda: one] * len(turned), turned, size)
 
 
 def _added(system: System, name: str, chips: Ints, per_node: int) -> None:
@@ -122,6 +124,27 @@ def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object
     return shape
 
 
+def _chained(system: System, ranks: int, per_node: int) -> Ints:
+    """Return the orders in which trees chain ranks, a row for each channel.
+
+    Channels enter nodes at chips that are spread over their cards, and go on along the rings of
+    direct links, where there are any, else in rank order.
+    """
+    rings = _inside(system, np.arange(per_node))
+    if ranks % per_node:
+        rings = rings[:0]
+    channels = max(_cards(network(system), per_node), len(rings))
+    heads = [channel * per_node // channels for channel in range(channels)]
+    if not len(rings):
+        return np.stack([_turned(ranks, per_node, head) for head in heads])
+    node = np.arange(ranks // per_node)[:, None] * per_node
+    found = []
+    for channel, head in enumerate(heads):
+        ring = rings[channel % len(rings)]
+        found.append((node + np.roll(ring, -int(np.flatnonzero(ring == head)[0]))).ravel())
+    return np.stack(found)
+
+
 def _turned(ranks: int, per_node: int, by: int) -> Ints:
     """Return the ranks, each node's turned by some places; a part-filled node by as many."""
     rank = np.arange(ranks)
@@ -159,9 +182,20 @@ def _orders(system: System, chips: Ints) -> Ints:
     per_node = _per_node(system, system.chips)
     node, first = np.unique(chips // per_node, return_index=True)
     order = node[np.argsort(first)]
+    if len(order) == 1 < per_node:
+        return _inside(system, chips - order[0] * per_node)
     if len(order) * per_node != ranks:
         return np.arange(ranks)[None, :]
     rank_of = np.zeros(system.chips, dtype=np.int64)
     rank_of[chips] = np.arange(ranks)
     rings = ring_orders(system, ranks)
     return np.asarray(rank_of[order[rings // per_node] * per_node + rings % per_node])
+
+
+def _inside(system: System, places: Ints) -> Ints:
+    """Return the rings over ranks on some places of one domain, as rows of ranks."""
+    structure = system.router.structure
+    found: tuple[tuple[int, ...], ...] = ()
+    if isinstance(structure, Assembly):
+        found = rings_among(structure.domain, tuple(places.tolist()))
+    return np.array(found or (tuple(range(len(places))),), dtype=np.int64)
