@@ -87,9 +87,11 @@ def test_an_interruption_ends_with_130_and_says_how_far_it_was(
     ("arguments", "code"),
     [
         (["--window", "3d"], 2),
-        (["--policy", "first"], 3),
+        (["--policy", "first"], 2),
         (["--elastic", "2"], 2),
-        (["--maintenance", "soon"], 3),
+        (["--maintenance", "soon"], 2),
+        (["--timeline", "fleet.txt"], 2),
+        (["--model", "gpt2", "--tp", "64"], 2),
         (["--spot", "missing.csv"], 3),
     ],
 )
@@ -98,3 +100,21 @@ def test_what_cannot_be(
 ) -> None:
     assert main(["schedule", JOBS, "--on", "dgx-h100:64", *arguments]) == code
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_every_bad_flag_is_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--elastic", "2", "--jobs", "0", "--max-wait", "soon", "--seed", "-1"]
+    assert main(["schedule", JOBS, "--on", "dgx-h100:64", *flags]) == 2
+    said = capsys.readouterr().err
+    assert all(f"'{flag}'" in said for flag in flags[::2])
+    assert "4 problems" in said
+
+
+def test_policies_is_the_name_of_the_flag_and_policy_a_short_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown = []
+    for flag in ("--policies", "--policy"):
+        assert main(["schedule", JOBS, "--on", "dgx-h100:64", flag, "fifo", "--json"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]

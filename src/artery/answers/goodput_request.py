@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from types import NoneType
 from typing import Any, Final
@@ -148,8 +148,30 @@ def _check_numbers(told: Circumstances) -> None:
                     fix="--domain-nodes 16",
                 )
             )
+        for problem in _in_vain(told):
+            wrong.add(problem)
         if not 0 < told.spare_risk < 1:
             wrong.add(_out_of_range("spare_risk", told.spare_risk, "a chance between 0 and 1"))
+
+
+_IN_VAIN: Final = (
+    ("age", "young_factor", 1.0),
+    ("domain_nodes", "domain_failures_per_1000_days", 0.0),
+)
+"""What changes nothing while another option is at its default."""
+
+
+def _in_vain(told: Circumstances) -> Iterator[Problem]:
+    """Yield what was told and would change nothing."""
+    for name, beside, without in _IN_VAIN:
+        if getattr(told, name) and getattr(told, beside) == without:
+            flags = {each: "--" + each.replace("_", "-") for each in (name, beside)}
+            yield Problem(
+                field=name,
+                found=f"{getattr(told, name):g}",
+                rule=f"counts only beside {beside}, which says how often such failures happen",
+                fix=f"add {flags[beside]}, or leave {flags[name]} out",
+            )
 
 
 def _out_of_range(name: str, value: float, rule: str) -> Problem:

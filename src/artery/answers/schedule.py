@@ -12,7 +12,8 @@ from artery.answers.schedule_jobs import Jobs, jobs_of, read_trace
 from artery.answers.schedule_outages import granted, planned
 from artery.answers.schedule_pools import serving
 from artery.answers.schedule_request import Request, read_request
-from artery.answers.schedule_result import Played, ScheduleAnswer
+from artery.answers.schedule_result import Played, ScheduleAnswer, Sizing
+from artery.answers.schedule_sense import latest_end, refuse_hopeless, too_large
 from artery.answers.schedule_sizing import sizing
 from artery.answers.schedule_speed import Levels, Prices, Rates, Told, levels_of
 from artery.answers.schedule_spot import spot
@@ -44,6 +45,16 @@ class Stage:
     failures: FailureModel | None
     progress: Progress | None
 
+    @property
+    def prices(self) -> Prices:
+        """What interruptions cost."""
+        asked = self.request
+        told = Told(
+            asked.save_time, asked.restart_time, asked.resize_time, asked.interval,
+            asked.store_bandwidth,
+        )  # fmt: skip
+        return Prices(self.system, self.rates, self.failures, told)
+
     def setting(self, policy: Policy, nodes: int) -> Setting:
         """Return the setting of ``policy`` on the first ``nodes`` of the system."""
         asked, system = self.request, self.system
@@ -52,10 +63,6 @@ class Stage:
             share = nodes / system.nodes
             classes = (replace(each, rate=each.rate * share) for each in failures.classes)
             failures = replace(failures, classes=tuple(classes))
-        told = Told(
-            asked.save_time, asked.restart_time, asked.resize_time, asked.interval,
-            asked.store_bandwidth,
-        )  # fmt: skip
         return Setting(
             nodes=nodes,
             per_node=system.chips_per_node,
@@ -68,7 +75,7 @@ class Stage:
             leaf=min(self.levels.leaf, nodes),
             pod=self.levels.pod,
             speeds=self.rates.speed,
-            costs=Prices(system, self.rates, self.failures, told).costs,
+            costs=self.prices.costs,
             failures=failures,
             repair=asked.repair_time,
             spares=asked.spares,
@@ -89,8 +96,9 @@ class Stage:
         """Return what comes of ``jobs`` under ``policy`` on ``nodes``."""
         recorder = Recorder(jobs) if recorded else None
         told, name = self.progress, what or policy.name
+        end = latest_end(jobs, nodes * self.system.chips_per_node)
         outcome = play(
-            self.setting(policy, nodes),
+            replace(self.setting(policy, nodes), until=end),
             jobs,
             record=recorder,
             progress=None if told is None else lambda *how_far: told(name, *how_far),
@@ -129,6 +137,7 @@ def schedule(
         return _spot(trace, dict(reading.fields), system, request)
     jobs = jobs_of(trace, reading, system, request)
     stage = _stage(system, request, jobs, progress)
+    refuse_hopeless(stage.rates, stage.prices, jobs.jobs, request.repair_time)
     policies = [POLICIES[name] for name in dict.fromkeys(request.policies)]
     pools = None
     if request.serve is not None:
@@ -138,6 +147,7 @@ def schedule(
         played = tuple(
             stage.play(policy, jobs.jobs, system.nodes, recorded=recorded) for policy in policies
         )
+    sized = None if request.size_for is None else sizing(request.size_for, stage, played)
     return ScheduleAnswer(
         system=system,
         request=request,
@@ -145,11 +155,17 @@ def schedule(
         load=_load(jobs.jobs, system.chips),
         failures=stage.failures,
         played=played,
-        sizing=None if request.size_for is None else sizing(request.size_for, stage, played),
+        sizing=sized,
         pools=pools,
         spot=None,
-        warnings=_warnings(stage, played),
+        warnings=(*_warnings(stage, played), *_unreached(sized), *(pools.notes if pools else ())),
     )
+
+
+def _unreached(sized: Sizing | None) -> tuple[str, ...]:
+    """Which policies need more chips than were tried, and why."""
+    rows = () if sized is None else sized.rows
+    return tuple(f"{each.policy}: no size found, {each.why}" for each in rows if each.why)
 
 
 def _whole_nodes(system: System) -> System:
@@ -203,7 +219,7 @@ def _load(jobs: Sequence[FleetJob], chips: int) -> float:
 def _warnings(stage: Stage, played: Sequence[Played]) -> tuple[str, ...]:
     """What the system warns of, what is assumed, and what the runs showed."""
     request = stage.request
-    said = [*stage.system.warnings, *stage.jobs.notes]
+    said = [*stage.system.warnings, *stage.jobs.notes, *too_large(stage.rates, stage.jobs.jobs)]
     if stage.failures is None:
         said.append("no failures are played; --rate rsc-1 plays them at a published rate")
     if any(each.policy.elastic for each in played) and request.elastic > 0:

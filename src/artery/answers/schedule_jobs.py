@@ -65,16 +65,22 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
     kinds: dict[Kind, int] = {}
     shapes: dict[tuple[object, ...], tuple[int, tuple[int, ...]]] = {}
     jobs = []
+    wrong = Problems()
     for number, job in enumerate(kept):
         own = told.get(job.id, {})
         key = job.chips, *(own.get(name) for name in _SHAPING)
         if key not in shapes:
-            kind = _kind(job.chips, own, system, request)
+            try:
+                kind = _kind(job.chips, own, system, request)
+            except InputError as error:
+                wrong.absorb(error)
+                kind = Kind("none")
             shapes[key] = kinds.setdefault(kind, len(kinds)), _sizes(job, own, kind, system)
         index, sizes = shapes[key]
         said = own.get("min_chips") or own.get("max_chips")
         rigid = job.service or (not said and _stays(job, number, request.elastic))
         jobs.append(job._replace(kind=index, sizes=(job.chips,) if rigid else sizes))
+    wrong.raise_if_any()
     _say_defaults(jobs, kinds, notes)
     return Jobs(tuple(jobs), tuple(kinds), source, tuple(notes))
 

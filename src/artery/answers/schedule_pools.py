@@ -50,7 +50,19 @@ def serving(text: str, stage: Stage, policies: Sequence[Policy], *, recorded: bo
             for each in policies
         ),
         apart=tuple(_apart(stage, each, left) for each in policies),
+        notes=_notes(text, chips, peak, replica),
     )
+
+
+def _notes(text: str, chips: int, peak: int, replica: int) -> tuple[str, ...]:
+    """What of the serving was not told."""
+    told = {part.partition("=")[0] for part in text.split(",")}
+    values = {"chips": chips, "peak": peak, "replica": replica}
+    guessed = ", ".join(f"{name}={value}" for name, value in values.items() if name not in told)
+    said = ["serving is taken to be least at midnight and most at noon, as a cosine over the day"]
+    if guessed:
+        said.append(f"serving: {guessed} assumed; --serve chips=N,peak=N,replica=N says them")
+    return tuple(said)
 
 
 def _apart(stage: Stage, policy: Policy, nodes: int) -> Played:

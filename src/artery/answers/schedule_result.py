@@ -28,13 +28,15 @@ class Played:
 class Sized:
     """The fewest ``chips`` with which ``policy`` meets the target; ``None``: more than tried.
 
-    ``reached`` is the measure with them, ``less`` the saving against the first policy's chips.
+    ``reached`` is the measure with them, ``less`` the saving against the first policy's chips;
+    ``why`` says why there are no such chips.
     """
 
     policy: str
     chips: int | None
     reached: float | None
     less: float | None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Pools:
     """Serving beside training: together (``shared``) and on chips of its own (``apart``).
 
     ``chips`` serve at least, ``peak`` at most; ``reserved`` is what the pool of its own takes.
+    ``notes`` say what was assumed of it.
     """
 
     chips: int
@@ -59,6 +62,7 @@ class Pools:
     reserved: int
     shared: tuple[Played, ...]
     apart: tuple[Played, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

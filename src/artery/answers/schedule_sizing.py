@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from artery.answers.schedule_request import MEASURES
 from artery.answers.schedule_result import Played, Sized, Sizing
 from artery.errors import InputError, Problem
 from artery.simulator.fleet.outcome import Outcome
-from artery.units import parse
+from artery.units import parse, show_time
 
 if TYPE_CHECKING:
     from artery.answers.schedule import Stage
@@ -47,10 +48,15 @@ def sizing(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
     base: int | None = None
     for each in played:
         found = fewest(measure, target, stage, each)
-        chips = None if found is None else found[0] * stage.system.chips_per_node
+        nodes, reached = found
+        if reached > target:
+            rows.append(Sized(each.policy.name, None, None, None, _why(measure, found, stage)))
+            base = None if not rows[1:] else base
+            continue
+        chips = nodes * stage.system.chips_per_node
         base = chips if not rows else base
-        less = None if chips is None or not base else 1.0 - chips / base
-        rows.append(Sized(each.policy.name, chips, None if found is None else found[1], less))
+        less = 1.0 - chips / base if base else None
+        rows.append(Sized(each.policy.name, chips, reached, less))
     return Sizing(measure, target, origin, tuple(rows))
 
 
@@ -64,8 +70,22 @@ def of(measure: str, outcome: Outcome) -> float:
     return float(np.quantile(outcome.queue, share)) if len(outcome.queue) else 0.0
 
 
-def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int, float] | None:
-    """Return the fewest nodes that meet the target, and the wait then; ``None``: none do."""
+def _why(measure: str, tried: tuple[int, float], stage: Stage) -> str:
+    """Why no cluster that was tried meets the target."""
+    nodes, reached = tried
+    chips = nodes * stage.system.chips_per_node
+    if isfinite(reached):
+        return (
+            f"{measure} is still {show_time(reached)} on {chips:,} chips, {LARGEST} times as many"
+        )
+    return f"some jobs never start, not even on {chips:,} chips"
+
+
+def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int, float]:
+    """Return the fewest nodes that meet the target, and the wait then.
+
+    Where none do, the most that were tried, with the wait that is still above the target.
+    """
     system, jobs = stage.system, stage.jobs.jobs
     per_node = system.chips_per_node
     least = max(-(-job.chips // per_node) for job in jobs) + stage.request.spares
@@ -77,7 +97,7 @@ def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int,
     high, reached = system.nodes, of(measure, now.outcome)
     while reached > target:
         if high >= LARGEST * system.nodes:
-            return None
+            return high, reached
         least, high = high + 1, min(high * 2, LARGEST * system.nodes)
         reached = wait(high)
     low = min(least, high)

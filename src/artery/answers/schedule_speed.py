@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Final
 
 from artery.answers.schedule_work import Training
 from artery.cloud.checkpoints import MASTER, State, tiers
@@ -24,6 +25,10 @@ from artery.step.optimizer import RULES
 
 PLANNED = ("detect", "reschedule")
 """Parts of a restart that a planned one does not have: nobody must notice, nothing is repaired."""
+
+
+NEAREST: Final = 1.0
+"""Assumed: seconds of work that lie between two saves at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +167,14 @@ class Prices:
         return restart_time(parts, "process") + load, restart_time(parts, "node") + load
 
     def _interval(self, own: System, save: float, persist: float, restart: float) -> float:
-        """The interval that Daly's complete model finds best at this size's failure rate."""
+        """The interval that Daly's complete model finds best at this size's failure rate.
+
+        Saves that cost nothing are as near to one another as copies become safe.
+        """
         if self.told.interval is not None:
             return self.told.interval
         rate = 0.0 if self.failures is None else self.failures.rate()
-        if rate <= 0.0 or save <= 0.0:
+        if rate <= 0.0:
             return inf
         mtbf = self.system.nodes / (rate * own.nodes)
-        return max(best_complete(save, mtbf, restart)[0], persist)
+        return max(best_complete(save, mtbf, restart)[0], persist, NEAREST)

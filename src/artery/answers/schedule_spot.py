@@ -13,6 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from artery.answers.schedule_outages import granted
+from artery.answers.schedule_speed import NEAREST
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.intervals import best_complete
 from artery.cloud.policies import POLICIES
@@ -127,8 +128,8 @@ def _costs(stage: Stage, kind: int, rate: float) -> Callable[[int, int], Costs]:
             return found
         nodes = max(chips // stage.system.chips_per_node, 1)
         best = inf
-        if rate > 0.0 and found.save > 0.0:
-            best = best_complete(found.save, 1.0 / (rate * nodes), found.process)[0]
+        if rate > 0.0:
+            best = max(best_complete(found.save, 1.0 / (rate * nodes), found.process)[0], NEAREST)
         return found._replace(interval=best)
 
     return costs

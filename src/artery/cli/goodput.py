@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from artery.cli.all_flags import AllFlags
 from artery.cli.flags import from_option, plan_flags, request
 from artery.cli.options import node_option, quantity, set_option, shared_options
 from artery.errors import UsageError
@@ -189,7 +190,7 @@ def _account(
         deliver(measured_drawing(run, lang), out)
 
 
-@click.command("goodput")
+@click.command("goodput", cls=AllFlags)
 @click.argument("words", metavar="[MODEL]", nargs=-1)
 @click.option(
     "--log",

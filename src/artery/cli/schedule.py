@@ -8,12 +8,15 @@ from typing import Any, Final
 
 import click
 
+from artery.cli import endings
+from artery.cli.all_flags import AllFlags, told_on_the_line
 from artery.cli.options import quantity, set_option, shared_options, system_option, writable
-from artery.errors import UsageError
+from artery.errors import InputError, UsageError
 from artery.report.words import Language
 
 _TIME: Final = quantity("s")
 _PER: Final = click.FloatRange(min=0)
+_USAGE: Final = 2
 
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -36,7 +39,7 @@ def _window(
 
 
 _FLAGS: Final = (
-    click.option("--policy", "policies", metavar="NAMES", callback=_names,
+    click.option("--policies", "--policy", "policies", metavar="NAMES", callback=_names,
                  help="Of fifo, backfill, backfill-limits, elastic, elastic-backfill, priority; "
                       "several with commas (default fifo,backfill,elastic-backfill)."),
     click.option("--size-for", metavar="MEASURE=TARGET",
@@ -89,7 +92,7 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
     return command
 
 
-@click.command("schedule")
+@click.command("schedule", cls=AllFlags)
 @click.argument("trace", metavar="TRACE")
 @system_option
 @_flags
@@ -97,7 +100,10 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
               help="What every job did: .csv, .json, or .trace.json for Perfetto.")  # fmt: skip
 @set_option
 @shared_options
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     *,
     trace: str,
     on: str,
@@ -140,6 +146,12 @@ def command(
     except KeyboardInterrupt:
         watch.stopped()
         raise
+    except InputError as error:
+        watch.over()
+        if not told_on_the_line(error):
+            raise
+        endings.report(error, debug=bool(context.meta.get("artery.debug")), language=lang)
+        raise click.exceptions.Exit(_USAGE) from None
     watch.over()
     from artery.report.files import write_whole
 
@@ -164,9 +176,13 @@ def command(
 
 
 def _check_files(timeline_file: str | None, out: str) -> None:
-    """Refuse two outputs in one place."""
+    """Refuse two outputs in one place, and a timeline of a kind that there is not."""
     if timeline_file is None or timeline_file == "/dev/null":
         return
+    if timeline_file != "-" and not timeline_file.lower().endswith((".csv", ".json")):
+        raise UsageError(
+            f"--timeline {timeline_file!r} must end in .csv, .json, or .trace.json for Perfetto"
+        )
     named = [name if name == "-" else os.path.realpath(name) for name in (timeline_file, out)]
     if named[0] == named[1]:
         raise UsageError(f"--timeline and --out both write {out!r}; name a file for each")

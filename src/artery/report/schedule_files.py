@@ -28,10 +28,10 @@ _LANE: Final = 1000
 
 def timeline(answer: ScheduleAnswer, name: str) -> str:
     """Return the timeline in the form that the file's ``name`` asks for."""
-    if name.endswith(PERFETTO):
+    if name.lower().endswith(PERFETTO):
         return _trace(answer)
     rows = [(p.policy.name, *each) for p in answer.played for each in p.slices]
-    if name.endswith(".json"):
+    if name.lower().endswith(".json"):
         return json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=1)
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")

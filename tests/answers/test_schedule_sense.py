@@ -1,0 +1,136 @@
+"""What cannot come to a good end is refused or said, and what was guessed is said too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import artery
+from artery.answers.schedule_sense import chance_up, latest_end
+from artery.cloud.fleet_job import FleetJob
+from artery.errors import InputError
+
+MIX = "synthetic:llm,jobs=200,days=2"
+
+
+def listed(tmp_path: Path, *rows: str, columns: str = "submit,run,chips") -> str:
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join([columns, *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_jobs_that_fail_faster_than_they_return_are_refused_not_played(tmp_path: Path) -> None:
+    one = listed(tmp_path, "0,86400,64")
+    with pytest.raises(InputError, match="never ends") as refused:
+        artery.schedule(one, "dgx-h100:64", node_failures_per_1000_days=1e6)
+    nodes, time = refused.value.problems
+    assert {nodes.field, time.field} == {"node_failures_per_1000_days"}
+    assert nodes.found.startswith("a job takes 8 of 8 nodes")
+    # 8 nodes fail 8,000 times a day, every 10.8 s; leaf switches hardly count.
+    assert "every 10.8 s" in time.found
+    for less in (50.0, 0.0):
+        answer = artery.schedule(one, "dgx-h100:64", node_failures_per_1000_days=less)
+        assert answer.played[0].outcome.finished == 1
+
+
+def test_a_job_that_needs_more_nodes_than_are_ever_up_is_refused(tmp_path: Path) -> None:
+    one = listed(tmp_path, "0,86400,64")
+    with pytest.raises(InputError, match="takes 8 of 8 nodes, of which") as refused:
+        artery.schedule(one, "dgx-h100:64", node_failures_per_1000_days=2000.0)
+    assert "--repair-time" in str(refused.value)
+    about: dict[str, Any] = {
+        "node_failures_per_1000_days": 2000.0,
+        "repair_time": 60.0,
+        "restart_time": 60.0,
+    }
+    artery.schedule(one, "dgx-h100:64", **about)
+
+
+def test_the_chance_that_enough_nodes_are_up() -> None:
+    assert chance_up(8, 8, 0.5) == pytest.approx(0.5**8)
+    assert chance_up(2, 1, 0.9) == pytest.approx(0.99)
+    assert chance_up(100_000, 99_000, 0.992) == pytest.approx(1.0)
+    assert chance_up(5, 0, 0.1) == chance_up(5, 5, 1.0) == 1.0
+
+
+def test_every_play_ends() -> None:
+    jobs = [FleetJob("a", 10.0, 100.0, 8, None, 0, ""), FleetJob("b", 20.0, 50.0, 8, None, 0, "")]
+    assert latest_end(jobs, 16) == 20.0 + 1000.0 * (75.0 + 100.0)
+
+
+def test_a_long_job_that_never_saves_is_refused_and_a_short_one_is_played(tmp_path: Path) -> None:
+    about: dict[str, Any] = {"node_failures_per_1000_days": 500.0, "interval": 1e9}
+    with pytest.raises(InputError, match="of its time trains"):
+        artery.schedule(listed(tmp_path, "0,8640000,64"), "dgx-h100:64", **about)
+    artery.schedule(listed(tmp_path, "0,3600,64"), "dgx-h100:64", **about)
+
+
+def test_saves_that_cost_nothing_are_no_worse_than_saves_that_cost_something() -> None:
+    def redone(save: float) -> int:
+        answer = artery.schedule(
+            MIX, "dgx-h100:1024", rate="rsc-1-jobs", save_time=save, policies=("backfill",)
+        )
+        return answer.played[0].outcome.accounts.redone
+
+    assert redone(0.0) <= redone(10.0)
+
+
+def test_a_model_that_does_not_fit_its_chips_is_said(tmp_path: Path) -> None:
+    columns = "submit,run,chips,model,tp"
+    jobs = listed(tmp_path, "0,60,8,llama3-405b,8", "0,60,8,llama3-8b,8", columns=columns)
+    (said,) = [w for w in artery.schedule(jobs, "dgx-h100:64").warnings if "does not fit" in w]
+    # 405 billion weights over 8 chips: 2 bytes each alone are 94 GiB.
+    assert said.startswith("llama3-405b does not fit 1 job of 8 chips: it needs")
+
+
+def test_a_size_that_was_not_found_says_why(tmp_path: Path) -> None:
+    jobs = listed(tmp_path, "0,3600,64", "0,3600,64", "0,3600,64", "0,60,8")
+    outage = ("0s:1d:0-7",)  # what is submitted first must wait a day for its nodes
+    answer = artery.schedule(
+        jobs, "dgx-h100:64", maintenance=outage, size_for="mean-queue=1s", policies=("fifo",)
+    )
+    assert answer.sizing is not None
+    (row,) = answer.sizing.rows
+    # On 32 nodes 24 are there: three jobs of 8 nodes start, the fourth waits an hour for them.
+    assert row.chips is None
+    assert row.why == "mean-queue is still 15.0 min on 256 chips, 4 times as many"
+    assert f"fifo: no size found, {row.why}" in answer.warnings
+
+
+def test_what_serving_was_not_told_is_said() -> None:
+    def said(serve: str) -> list[str]:
+        answer = artery.schedule(MIX, "dgx-h100:1024", serve=serve, policies=("fifo",))
+        return [each for each in answer.warnings if each.startswith("serving")]
+
+    assert (
+        "serving: peak=16, replica=1 assumed; --serve chips=N,peak=N,replica=N says them"
+        in said("chips=16")
+    )
+    (only,) = said("chips=16,peak=32,replica=8")
+    assert "cosine" in only
+
+
+def test_every_size_that_a_replica_does_not_divide_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        artery.schedule(
+            listed(tmp_path, "0,60,4", "0,60,12", "0,60,8"), "dgx-h100:64", model="gpt2", tp=8
+        )
+    assert [each.found for each in refused.value.problems] == ["4 for gpt2", "12 for gpt2"]
+
+
+@pytest.mark.parametrize(
+    ("alone", "beside"),
+    [
+        ({"age": 86400.0}, {"young_factor": 3.0}),
+        ({"domain_nodes": 4}, {"domain_failures_per_1000_days": 1.0}),
+    ],
+)
+def test_goodput_refuses_what_would_change_nothing(
+    alone: dict[str, float], beside: dict[str, float]
+) -> None:
+    with pytest.raises(InputError, match="counts only beside"):
+        artery.goodput("gpt2", "dgx-h100:64", **alone)
+    without = artery.goodput("gpt2", "dgx-h100:64")
+    assert artery.goodput("gpt2", "dgx-h100:64", **alone, **beside).ettr.value < without.ettr.value
