@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from accuracy.network import HTSIM, NDP_WINDOW, PLANNED, Row, kept
+from accuracy.network_scale import kept as kept_at_scale
 from artery.answers.article import Text
 from artery.report.words import Language
 from docs_build import ROOT
+from docs_build.network_scale import GROWN, grown, scale
 
 _INTRO: Final = Text(
     """\
 # The simulated network, checked
 
 What `artery simulate` does where ports are full, where packets are sprayed, and where others
-measured or computed the same. `python -m accuracy.network` plays every case here; the engines
-themselves are held to packets and closed forms by the tests. [中文](network.zh.md)
+measured or computed the same. `python -m accuracy.network` and `accuracy.network_scale` play every
+case here; the engines themselves are held to packets and closed forms by the tests.
+[中文](network.zh.md)
 
 ## A victim beside an incast
 
@@ -28,7 +31,8 @@ that link, in per cent, with buffers of 400 kB a port:
 # 仿真网络的核对
 
 端口缓冲写满时、逐包分散时，以及别人测过或算过的情形里，`artery simulate` 给出什么。
-`python -m accuracy.network` 运行此页的全部案例；引擎本身由测试与逐包仿真和闭式公式核对。
+`python -m accuracy.network` 与 `accuracy.network_scale` 运行此页的全部案例；
+引擎本身由测试与逐包仿真和闭式公式核对。
 [English](network.md)
 
 ## 汇聚旁边的受害流
@@ -119,19 +123,24 @@ _AFTER_LEAVES: Final = Text(
 Small messages lose nothing, the largest as much as was measured, and every measured loss lies
 within the range of seeds. But the loss at 512 MB and 1 GB is half of what the median seed says:
 a hash does not know the size, so that in the simulation a ring that collides at 16 GB collides at
-512 MB too, diluted only by latency (18 instead of 20 %). What grows with size on the real network,
-buffers that fill and senders that are slowed, is not in the coupled engine. With one path a pair
-the median loss is two thirds, with sixteen none: the number of paths decides.
-
-## Simulated and closed form, nobody in the way
-
+512 MB too, diluted only by latency (18 instead of 20 %). Senders that are slowed for long, which
+may be what grows on the real network, are not in the coupled engine. With one path a pair the
+median loss is two thirds, with sixteen none: the number of paths decides.
 """,
     """
 小消息没有损失，最大的与实测相当，各个实测损失都在种子的范围之内。但 512 MB 与 1 GB 的损失只有
 中位种子的一半：哈希不知道大小，仿真中在 16 GB 冲突的环在 512 MB 同样冲突，只被时延冲淡
-（18 % 而非 20 %）。真实网络上随大小增长的东西，如逐渐写满的缓冲和被减速的发送方，不在耦合引擎里。
+（18 % 而非 20 %）。真实网络上随大小增长的可能是长时间被减速的发送方，它不在耦合引擎里。
 每对一条路径时中位损失为三分之二，十六条时没有：路径数决定一切。
+""",
+)
 
+_BEFORE_CLOSED: Final = Text(
+    """
+## Simulated and closed form, nobody in the way
+
+""",
+    """
 ## 无人争用时的仿真与闭式公式
 
 """,
@@ -194,6 +203,8 @@ def _page(lang: Language) -> str:
         for name in ("victim", "htsim", "leaves", "closed")
     }
 
+    more = kept_at_scale()
+
     def of(text: Text) -> str:
         return str(getattr(text, lang))
 
@@ -201,7 +212,9 @@ def _page(lang: Language) -> str:
         of(_INTRO), _table(of(_VICTIM), _victims(tables["victim"])),
         of(_AFTER_VICTIM), _table(of(_HTSIM), _sprays(tables["htsim"])),
         of(_AFTER_HTSIM).format(window=NDP_WINDOW), _table(of(_LEAVES), _leaves(tables["leaves"])),
-        of(_AFTER_LEAVES), _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
+        of(_AFTER_LEAVES), grown(more, of(GROWN)),
+        of(_BEFORE_CLOSED), _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
+        scale(more, lang),
     ]  # fmt: skip
     name = "network.md" if lang == "en" else "network.zh.md"
     return "".join(parts) + "\n" + (ROOT / "docs_build" / "templates" / name).read_text("utf-8")
