@@ -155,6 +155,8 @@ def test_a_factory_that_is_none(
     [
         ("def f(): return 3", "returns int"),
         ("def f(depth): return None", "missing 1 required positional argument"),
+        ("def f(): raise SystemExit(5)", "SystemExit: 5"),
+        ("from torch import nn\ndef f(): return nn.Flatten()", "a parameter that learns"),
     ],
 )
 def test_a_factory_that_makes_no_model(
@@ -164,6 +166,28 @@ def test_a_factory_that_makes_no_model(
     task = find_task("own_model:f", size=8)
     with pytest.raises(InputError) as caught:
         task.build(0)
+    assert found in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("layers", "found"),
+    [
+        ("nn.Linear(7, classes)", "cannot take an input of (2, 3, 8, 8) (RuntimeError: mat1"),
+        (
+            "nn.Linear(192, classes - 1)",
+            "returns (2, 9) for an input of (2, 3, 8, 8), where",
+        ),
+        ("nn.Linear(192, classes), nn.Unflatten(1, (classes, 1))", "returns (2, 10, 1)"),
+    ],
+)
+def test_a_model_that_cannot_learn_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layers: str, found: str
+) -> None:
+    body = f"return nn.Sequential(nn.Flatten(), {layers})"
+    factory_file(tmp_path, f"from torch import nn\ndef f(classes): {body}", monkeypatch)
+    task = find_task("own_model:f", "digits", size=8)
+    with pytest.raises(InputError) as caught:
+        task.tried(task.build(0))
     assert found in str(caught.value)
 
 

@@ -55,6 +55,18 @@ class Supervised:
         logits = model(inputs)
         return functional.cross_entropy(logits.flatten(0, -2), targets.flatten())
 
+    def tried(self, model: nn.Module) -> None:
+        """Compute one loss of ``model``, so that one of a factory that cannot learn says so now.
+
+        Twice the first sample: a batch norm over one pixel has nothing to take a spread of.
+        Raises :class:`artery.errors.InputError`.
+        """
+        indices = torch.zeros(2, dtype=torch.int64)
+        with torch.no_grad():
+            if ":" in self.model:
+                factory.tried(self.model, model, *self.data.train(indices), self.data.classes)
+            self.loss(model, indices)
+
     def evaluate(self, model: nn.Module) -> float:
         """Return the accuracy (images) or the mean loss (text) on all held-out samples."""
         was_training = model.training

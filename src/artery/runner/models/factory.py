@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from torch import nn
+from torch import Tensor, nn
 
 from artery.errors import InputError, Problem
 
@@ -21,9 +21,12 @@ def load(name: str) -> Callable[..., object]:
         sys.path.insert(0, here)
     try:
         module = import_module(module_name)
-    except Exception as error:  # an import runs the user's code, which may raise anything
-        reason = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise _wrong(f'module "{module_name}"', f"cannot be imported ({reason})") from error
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # an import runs the user's code, which may raise anything
+        found = f"cannot be imported ({_reason(error)})"
+        raise _wrong(f'module "{module_name}"', found) from error
     function = getattr(module, function_name, None)
     if not callable(function):
         raise _wrong(f'"{function_name}"', f"is no function of module {module_name}")
@@ -47,12 +50,38 @@ def make(name: str, classes: int, size: int) -> nn.Module:
     try:
         taken = set(inspect.signature(function).parameters)
         model = function(**{key: value for key, value in offered.items() if key in taken})
-    except Exception as error:  # the user's code may raise anything
-        reason = f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
-        raise _wrong(f'factory "{name}"', f"cannot be called ({reason})") from error
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
+        raise _wrong(f'factory "{name}"', f"cannot be called ({_reason(error)})") from error
     if not isinstance(model, nn.Module):
         raise _wrong(f'factory "{name}"', f"returns {type(model).__name__}, not a torch.nn.Module")
+    if not any(one.requires_grad for one in model.parameters()):
+        raise _wrong(f'factory "{name}"', "returns a model without a parameter that learns")
     return model
+
+
+def tried(name: str, model: nn.Module, inputs: Tensor, targets: Tensor, classes: int) -> None:
+    """Raise :class:`artery.errors.InputError` if the factory's ``model`` cannot learn ``targets``.
+
+    ``targets`` are numbers below ``classes``, one for each row of logits.
+    """
+    shape = tuple(inputs.shape)
+    try:
+        logits = model(inputs)
+        found = tuple(logits.shape)
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
+        found_ = f"cannot take an input of {shape} ({_reason(error)})"
+        raise _wrong(f'the model of "{name}"', found_) from error
+    if found[:-1] != tuple(targets.shape) or found[-1] < classes:
+        wanted = (*targets.shape, classes)
+        raise _wrong(
+            f'the model of "{name}"',
+            f"returns {found} for an input of {shape}, where {wanted} is needed: "
+            "a logit for each class",
+        )
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".split("\n", 1)[0][:200]
 
 
 def _wrong(what: str, found: str) -> InputError:

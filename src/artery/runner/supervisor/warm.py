@@ -32,9 +32,7 @@ def warmed(settings: Settings) -> Task:
     torch.set_num_threads(1)
     task = find_task(settings.model, settings.data, size=settings.size)
     training = Training(task, settings, 0, 1)
-    with torch.no_grad():
-        # Twice the first sample: a batch norm over one pixel has nothing to take a spread of.
-        task.loss(training.model, torch.zeros(2, dtype=torch.int64))
+    task.tried(training.model)
     unpacked(packed(training.state()))
     return task
 
