@@ -39,6 +39,8 @@ SYSTEM: Final = "dgx-1v"
 
 SPOT_SYSTEM: Final = "ethernet-10g:64"
 MODELS: Final = ("resnet50", "bert-large")
+SIZES: Final = (0.25, 0.5, 0.75, 1.0)
+"""Fixed sizes over the most instances that there ever were."""
 
 MIXES: Final = (
     ("dgx-h100:16384", "llm,large=0.85"),
@@ -188,6 +190,11 @@ def _spots(folder: str) -> Iterator[Row]:
             for way in spot.ways:
                 yield Row("spot", case, way.name, "instances", way.instances)
                 yield Row("spot", case, way.name, "steps", way.steps)
+            for share in SIZES:
+                most = spot.fixed[-1].instances
+                one = min(spot.fixed, key=lambda way: abs(way.instances - share * most))
+                yield Row("spot", case, f"fixed at {share:.0%}", "instances", one.instances)
+                yield Row("spot", case, f"fixed at {share:.0%}", "steps", one.steps)
 
 
 def write(found: Sequence[Row]) -> None:

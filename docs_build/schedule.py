@@ -17,6 +17,7 @@ from accuracy.fleet import (
     MIXES,
     POLICIES,
     SEEDS,
+    SIZES,
     WINDOWS,
     interval,
     rows,
@@ -191,6 +192,25 @@ _SPOT: Final = Text(
     "|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
 )
 
+_SIZES: Final = Text(
+    "\nBy the size of the fixed job, as a share of the most instances that there ever were (how "
+    "many in brackets; last row: geometric mean):\n\n"
+    "| trace | model | 25 % | 50 % | 75 % | 100 % |\n|---|---|---:|---:|---:|---:|\n",
+    "\n按固定作业的规模（占出现过的最多实例的比例，括号内为个数；末行为几何平均）：\n\n"
+    "| 轨迹 | 模型 | 25 % | 50 % | 75 % | 100 % |\n|---|---|---:|---:|---:|---:|\n",
+)
+
+_SIZES_END: Final = Text(
+    "\nA small job leaves most of what is granted unused; a large one waits for its last instances. "
+    "The fixed job is modelled kindly: it waits only while fewer instances are there than it has, "
+    "an instance that it loses is replaced at once by a free one where there is one, which "
+    "instances go is drawn at random among all, and it saves at the best interval. Twice the work "
+    "is what an elastic job gains over one whose size was guessed badly, not over a good guess.\n",
+    "\n小的作业用不上大部分到手的实例，大的作业要等最后几个。固定作业的建模是宽厚的：只有实例少于所需时才等待，"
+    "失去的实例若有空闲的立即替换，被收回的实例在全部之中随机抽取，检查点取最佳间隔。"
+    "两倍的有效工作是弹性作业相对规模猜错的作业所得，而不是相对猜得好的。\n",
+)
+
 _SPOT_END: Final = Text(
     "\nGeometric means: {best} over the best size, {mean} over the mean size, {most} over the "
     "largest. {twice}\n",
@@ -231,6 +251,7 @@ def _page(language: Language) -> str:
             _verdict(said(_VERDICT), said(_NOWHERE), said(_OVER)),
             said(_SPOT) + _table(_spots()),
             _spot_end(said(_SPOT_END), said(_TWICE)),
+            said(_SIZES) + _table(_spot_sizes()) + said(_SIZES_END),
         ]
     )
 
@@ -355,6 +376,22 @@ def _spots() -> Iterator[tuple[str, ...]]:
             show_time(values("spot", case, "", "interval_s")[0]),
             *("∞" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
         )  # fmt: skip
+
+
+def _spot_sizes() -> Iterator[tuple[str, ...]]:
+    """The elastic job over a fixed one of each size, with the instances that it has."""
+    ways = [f"fixed at {share:.0%}" for share in SIZES]
+    for case in _spot_cases():
+        name, _, model = case.rpartition(" ")
+        yield name, model, *(_of_size(case, way) for way in ways)
+    over = [[_over(case, way) for case in _spot_cases()] for way in ways]
+    middle = [exp(mean(log(each) for each in found if each)) for found in over]
+    yield "", "", *(f"**{each:.2f}**" for each in middle)
+
+
+def _of_size(case: str, way: str) -> str:
+    ratio, count = _over(case, way), values("spot", case, way, "instances")[0]
+    return f"{'∞' if ratio is None else f'{ratio:.2f}'} ({count:.0f})"
 
 
 def _spot_end(text: str, twice: str) -> str:

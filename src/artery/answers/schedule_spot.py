@@ -49,7 +49,7 @@ class Spot:
     ``best`` keeps most of all sizes, known only afterwards; ``mean`` has the mean number of
     instances, ``most`` the largest. ``usual`` is ``most`` with a checkpoint every
     :data:`USUAL` seconds. ``interval`` seconds of work lie between the checkpoints of the others,
-    at ``losses`` a day and instance.
+    at ``losses`` a day and instance. ``fixed`` has every size, rising.
     """
 
     duration: float
@@ -61,6 +61,7 @@ class Spot:
     mean: Spotted
     most: Spotted
     usual: Spotted
+    fixed: tuple[Spotted, ...] = ()
 
     @property
     def ways(self) -> tuple[Spotted, ...]:
@@ -115,6 +116,7 @@ def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
         mean=replace(fixed[sizes.index(mean)], name="fixed-mean"),
         most=replace(fixed[-1], name="fixed-most"),
         usual=run("fixed-usual", sizes[-1], sizes[-1:], USUAL),
+        fixed=tuple(fixed),
     )
 
 
