@@ -1,8 +1,9 @@
 """The same readers under a fuzzer that follows coverage: ``python -m checks.guided [--inputs N]``.
 
-It needs ``atheris`` (Google; libFuzzer for Python), which the tests' environment has on Linux. The fixtures are the first inputs, and every format that claims an input reads it. Further
-flags are libFuzzer's (``-seed=1``). It stops at the first input that does not end in a reading or
-an ``InputError``, or takes more than two seconds of processor time, and writes it to ``--found`` as
+It needs ``atheris`` (Google; libFuzzer for Python), which the tests' environment has on Linux. The
+fixtures are the first inputs, and every format that claims an input reads it. Further flags are
+libFuzzer's (``-seed=1``). It stops at the first input that does not end in a reading or an
+``InputError``, or takes more than two seconds of processor time, and writes it to ``--found`` as
 ``crash-...``; it returns 1 then.
 """
 
