@@ -16,6 +16,7 @@ from artery.calibrator.fit import fit
 from artery.cli import main
 from artery.errors import InputError, UnknownNameError
 from artery.report.calibrate import calibrated_file
+from tests.answers.training_runs import log, script
 
 CLOUD = str(Path(__file__).parent.parent / "fixtures" / "calibrate" / "slower-cloud.log")
 
@@ -28,7 +29,7 @@ def sweep(nodes: int, first: int = 10, last: int = 33) -> Sweep:
 def test_planted_constants_lie_in_their_intervals_in_8_of_10_cases() -> None:
     base = base_of("aws-p5", (), None)
     paths = ("node.bandwidth", "fabric.nic.efficiency", "calibration.node_start",
-             "calibration.network_fill")  # fmt: skip
+             "calibration.network_fill", "calibration.network_message")  # fmt: skip
     knobs = base.knobs(paths)
     sweeps = (sweep(1), sweep(4))
     predict = predictor(base, sweeps, knobs)
@@ -37,7 +38,8 @@ def test_planted_constants_lie_in_their_intervals_in_8_of_10_cases() -> None:
     for seed in range(cases):
         draw = np.random.default_rng(seed)
         # Slower than the catalog says, as clouds are: no efficiency above one.
-        planted = np.exp(draw.uniform([-0.3, -0.4, -0.5, -0.6], [0.1, 0.0, 0.5, 0.8]))
+        least, most = [-0.3, -0.4, -0.5, -0.6, -1.0], [0.1, 0.0, 0.5, 0.8, 2.0]
+        planted = np.exp(draw.uniform(least, most))
         times = predict(planted) * np.exp(draw.normal(0.0, 0.04, 2 * len(sweeps[0].sizes)))
         found = fit([parameter(one) for one in knobs], predict, times)
         for place, (knob, one) in enumerate(zip(knobs, found.fitted, strict=True)):
@@ -55,6 +57,31 @@ def test_a_slower_cloud_is_fitted_and_checked_on_sizes_that_were_not_used() -> N
     assert {one.knob.path for one in found.changed} >= {"calibration.network_fill"}
     for one in found.changed:
         assert one.low <= one.after <= one.high
+
+
+def test_further_channels_of_small_messages_are_found_and_halve_the_error_of_sizes_not_used(
+    tmp_path: Path,
+) -> None:
+    overrides = ["calibration.network_message=1.5 us", "calibration.network_fill=1.6"]
+    sizes = tuple(2**power for power in range(3, 35))
+    rows = expect("all_reduce", "aws-p5:16", sizes=sizes, overrides=overrides).rows
+    draw = np.random.default_rng(1)
+    points = [
+        f"  - {{size: {row.size}, busbw: {row.speed.busbw * float(np.exp(jitter)) / 1e9:.9f} GB/s}}"
+        for row, jitter in zip(rows, draw.normal(0.0, 0.04, len(rows)), strict=True)
+    ]
+    path = tmp_path / "facts.yaml"
+    head = "hardware: {system: aws-p5, nodes: 2, gpus_per_node: 8}\nworkload: {collective: "
+    path.write_text(f"{head}all_reduce}}\nmeasured:\n" + "\n".join(points) + "\n", encoding="utf-8")
+    found = calibrate(str(path), on="aws-p5")
+    (message,) = (one for one in found.changed if one.knob.path == "calibration.network_message")
+    assert message.before == 0.0
+    assert message.low <= 1.5e-6 <= message.high
+    check = found.check
+    assert check is not None
+    assert check.after < check.before / 2
+    assert [one.low for one in check.classes] == [0, 16384, 2**20]
+    assert sum(one.points for one in check.classes) == check.points
 
 
 def test_the_written_file_prices_as_fitted(tmp_path: Path) -> None:
@@ -164,29 +191,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(capsys.readouterr().out)["check"]["points"] == 7
 
 
-RUN = """#!/bin/bash
-torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --num-layers 32 --hidden-size 4096 \\
-  --ffn-hidden-size 14336 --num-attention-heads 32 --group-query-attention \\
-  --num-query-groups 8 --swiglu --seq-length 8192 --max-position-embeddings 8192 \\
-  --vocab-size 128256 --untie-embeddings-and-output-weights --position-embedding-type rope \\
-  --normalization RMSNorm --disable-bias-linear --tensor-model-parallel-size 2 \\
-  --pipeline-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 128 --bf16 \\
-  --sequence-parallel --use-distributed-optimizer
-"""
-
-
 def trained(tmp_path: Path, seconds: float) -> tuple[str, str]:
     """Return a launch script, and a log that reports steps of so many seconds."""
-    run, log = tmp_path / "run.sh", tmp_path / "train.log"
-    run.write_text(RUN, encoding="utf-8")
-    lines = [
-        f" [2026-03-03 09:0{i}:00] iteration {i:8d}/ 500 | consumed samples: {128 * i} | elapsed "
-        f"time per iteration (ms): {seconds * 1e3:.1f} | learning rate: 1.0E-05 | global batch "
-        "size: 128 | lm loss: 9.5E+00 | number of skipped iterations: 0 |\n"
-        for i in range(1, 9)
-    ]
-    log.write_text("".join(lines), encoding="utf-8")
-    return str(run), str(log)
+    return script(tmp_path / "run.sh"), log(tmp_path / "train.log", seconds)
 
 
 def test_a_training_log_tells_what_the_chips_sustain(tmp_path: Path) -> None:

@@ -78,3 +78,24 @@ def test_what_can_be_told_apart_is() -> None:
 @pytest.mark.parametrize("freedom", [3, 5, 10, 30, 1000])
 def test_student_s_quantile_against_scipy(freedom: int) -> None:
     assert student(freedom) == pytest.approx(float(stats.t.ppf(0.9, freedom)), rel=0.01)
+
+
+def test_fewer_points_than_constants_cannot_tell_them_apart() -> None:
+    parameters = [Parameter("one", 0.5), Parameter("two", 0.5)]
+
+    def predict(factors: Floats) -> Floats:
+        return np.array([factors[0] ** 0.6 * factors[1] ** 0.4])
+
+    assert separable(parameters, predict, np.array([1.5])).pair == ("one", "two")
+
+
+def test_a_floor_that_is_not_reached_beforehand_is_found() -> None:
+    def predict(factors: Floats) -> Floats:
+        work = 1e-3 * factors[0]
+        return np.array([work, 2 * work, 5 * work, 9 * work, np.maximum(work, 0.8e-3 * factors[1])])
+
+    parameters = [Parameter("work", 0.2), Parameter("floor", 0.5, floor=True)]
+    measured = predict(np.array([1.1, 2.0]))
+    assert not separable(parameters, predict, measured).silent
+    found = fit(parameters, predict, measured)
+    assert [one.factor for one in found.fitted] == pytest.approx([1.1, 2.0], rel=0.03)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.collective import ClosedForm, bus_factor
+from artery.collective.overheads import Played, overheads
 from artery.collective.placement import listed
 from artery.core.pricing import Collective, Demand
 from artery.errors import UnknownNameError, UsageError
@@ -63,6 +64,19 @@ def test_ring_in_one_node_by_hand() -> None:
 def test_small_messages_take_the_fast_start() -> None:
     pricer = ClosedForm(cluster(8), LIBRARY, "ring")
     assert seconds(pricer, "all_reduce", 8, 8) == pytest.approx(5e-6 + 14e-6, rel=1e-3)
+
+
+def test_small_messages_open_a_channel_per_4_kib_up_to_16() -> None:
+    network = replace(LIBRARY.networks["default"], message={"LL": 1e-6})
+    costly = replace(LIBRARY, networks={"default": network})
+    for ranks, steps in ((8, 0), (16, 2), (32, 4)):  # a tree goes up and down its levels
+        for size, further in ((0.0, 0), (8192.0, 2), (61440.0, 15), (65536.0, 15), (131072.0, 15)):
+            pair = (ClosedForm(cluster(ranks), one, "tree") for one in (LIBRARY, costly))
+            free, paid = (seconds(each, "all_reduce", size, ranks) for each in pair)
+            assert paid - free == pytest.approx(steps * further * 1e-6, abs=1e-12)
+            played = Played("tree", "all_reduce", size, ranks)
+            before, now = (overheads(cluster(ranks), one, played) for one in (LIBRARY, costly))
+            assert now.startup - before.startup == pytest.approx(paid - free, abs=1e-12)
 
 
 def test_switch_reduction_starts_at_the_smallest_group() -> None:

@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.arguments import check_kinds
+from artery.answers.calibrate_checks import Doubt, check_told, doubts
 from artery.answers.calibrate_data import Sweep, measured_in
 from artery.answers.calibrate_run import STEP_NOISE, Run, runs_of
-from artery.answers.calibrate_system import Base, Knob, after, base_of, parameter, predictor
+from artery.answers.calibrate_system import (
+    OF_FRAMEWORK,
+    OF_STEPS,
+    Base,
+    Knob,
+    after,
+    base_of,
+    parameter,
+    predictor,
+)
 from artery.calibrator.fit import LEAST_NOISE, Confused, Fit, Predict, fit, separable
 from artery.errors import InputError, Problem
 
 Floats = NDArray[np.float64]
-LEAST_POINTS = 4
+LEAST_POINTS: Final = 4
 """Assumed: fewer points say less than any prior."""
+
+LEAST_CHECKED: Final = 8
+"""Assumed: a sweep of fewer sizes is not split into fitted and tried ones."""
+
+CLASSES: Final = (0, 16 * 2**10, 2**20, float("inf"))
+"""Bytes between which a check tells its errors apart: starts decide, then protocols, then rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +77,33 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """Fitted on every other size, tried on the rest: the median errors of the rest."""
+class SizeClass:
+    """The median errors of messages from ``low`` bytes up, below ``high``."""
 
+    low: float
+    high: float
     points: int
     before: float
     after: float
 
 
 @dataclass(frozen=True, slots=True)
+class Check:
+    """Fitted on every other size, tried on the rest: the median errors of the rest."""
+
+    points: int
+    before: float
+    after: float
+    classes: tuple[SizeClass, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CalibrateAnswer:
-    """The fit. ``noise`` is the deviation that remains, as a share; ``points`` how many count."""
+    """The fit. ``noise`` is the deviation that remains, as a share; ``points`` how many count.
+
+    ``doubts`` are what speaks against a healthy machine; ``framework`` is the training framework
+    of which values may have been fitted.
+    """
 
     system: str
     files: tuple[str, ...]
@@ -80,6 +113,8 @@ class CalibrateAnswer:
     check: Check | None
     noise: float
     points: float
+    doubts: tuple[Doubt, ...] = ()
+    framework: str | None = None
 
     @property
     def before(self) -> float:
@@ -97,7 +132,7 @@ def calibrate(
     on: str,
     wanted: Sequence[str] = (),
     smallest: int = 0,
-    plan_from: str | None = None,
+    plan_from: str | Sequence[str] | None = None,
     overrides: Sequence[str] = (),
     nccl: str | None = None,
 ) -> CalibrateAnswer:
@@ -107,26 +142,50 @@ def calibrate(
     the factors of ``calibration.``, ``fabric.latency``,
     ``fabric.hop``); without it those are fitted of which the data say something. Sizes below
     ``smallest`` bytes are left out. ``plan_from`` is the launch script, configuration or saved
-    plan of the training logs among the files, whose steps tell of the chips' clock. Raises
-    :class:`artery.errors.InputError` for files without a sweep, for ranks that the system does
-    not have, and for wanted values that the data cannot tell apart.
+    plan of the training logs among the files (one for all, or one for each), whose steps tell of
+    the chips' clock, and several of them of the framework. Raises
+    :class:`artery.errors.InputError` for files without a sweep, for chips or ranks that the system
+    does not have, for measurements that no healthy machine gives, and for wanted values that the
+    data cannot tell apart.
     """
     check_kinds(str, on=on, **{f"path{place}": path for place, path in enumerate(paths)})
     if not paths:
         rule = "there must be a file with measurements"
         raise InputError(Problem(found="no file", rule=rule, fix="the output of all_reduce_perf"))
-    found = measured_in(paths, steps=plan_from is not None)
+    saved = [plan_from] if isinstance(plan_from, str) else list(plan_from or ())
+    found = measured_in(paths, steps=bool(saved))
     base = base_of(on, overrides, nccl)
+    base.knobs([path for path in wanted if path not in OF_FRAMEWORK])  # names none that it lacks
+    runs = runs_of(found.readings, saved, base, overrides)
+    check_told(base, found.sweeps, runs)
+    base = _of_one_framework(base, runs, wanted)
+    warned = doubts(base, found.sweeps, runs)
     sweeps = tuple(one.part(one.places(smallest)) for one in found.sweeps)
-    runs = () if plan_from is None else runs_of(found.readings, plan_from, base, overrides)
-    data = _Data(base, sweeps, runs)
+    data = _Data(base, tuple(one for one in sweeps if one.sizes), runs)
     measured = data.measured
     if len(measured) < LEAST_POINTS and not runs:
         rule = f"a fit needs {LEAST_POINTS} points at least"
         fix = "measure more sizes: -b 8 -e 16G -f 2"
         raise InputError(Problem(found=f"{len(measured)} points", rule=rule, fix=fix))
     knobs, kept = _tellable(data, wanted)
-    return _answer(data, _fitted(data, knobs), kept, _checked(base, sweeps, knobs))
+    return _answer(data, _fitted(data, knobs), kept, _checked(data, wanted), warned)
+
+
+def _of_one_framework(base: Base, runs: Sequence[Run], wanted: Sequence[str]) -> Base:
+    """Return the system with the values of the framework of all ``runs``, if it is one.
+
+    Raises ``InputError`` if they are wanted and it is not.
+    """
+    names = sorted({one.profile.name for one in runs})
+    if len(names) == 1:
+        return base.of_framework(names[0])
+    asked = [path for path in wanted if path in OF_FRAMEWORK]
+    if asked:
+        found = f"runs of {' and '.join(names)}" if names else "no training log with --from"
+        rule = f"{asked[0]} is of one training framework"
+        fix = "training logs of one framework, with what launched them: train.log --from run.sh"
+        raise InputError(Problem(field="fit", found=found, rule=rule, fix=fix))
+    return base
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +195,7 @@ class _Data:
     base: Base
     sweeps: tuple[Sweep, ...]
     runs: tuple[Run, ...]
+    priced: dict[tuple[str, ...], Predict] = field(default_factory=dict, repr=False)
 
     @property
     def measured(self) -> Floats:
@@ -144,13 +204,21 @@ class _Data:
         return np.array([*times, *(one.seconds for one in self.runs)])
 
     @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Sizes of all points of the sweeps in bytes."""
+        return np.array([size for one in self.sweeps for size in one.sizes], dtype=np.int64)
+
+    @property
     def least(self) -> float:
         """How closely measurements of the same thing agree at best."""
         return STEP_NOISE if self.runs else LEAST_NOISE
 
     def predict(self, knobs: Sequence[Knob]) -> Predict:
-        """Return the prices of all points by factors on the ``knobs``."""
-        return predictor(self.base, self.sweeps, knobs, self.runs)
+        """Return the prices of all points by factors on the ``knobs``; prices are kept."""
+        key = tuple(one.path for one in knobs)
+        if key not in self.priced:
+            self.priced[key] = predictor(self.base, self.sweeps, knobs, self.runs)
+        return self.priced[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +233,7 @@ def _fitted(data: _Data, knobs: tuple[Knob, ...]) -> _Found:
     predict = data.predict(knobs)
     found = fit([parameter(one) for one in knobs], predict, data.measured, data.least)
     factors = np.array([one.factor for one in found.fitted])
-    return _Found(knobs, found, predict(np.ones(len(knobs))), predict(factors))
+    return _Found(knobs, found, data.predict(())(np.ones(0)), predict(factors))
 
 
 def _tellable(data: _Data, wanted: Sequence[str]) -> tuple[tuple[Knob, ...], tuple[Kept, ...]]:
@@ -173,7 +241,7 @@ def _tellable(data: _Data, wanted: Sequence[str]) -> tuple[tuple[Knob, ...], tup
 
     Raises ``InputError`` if that leaves out one that is wanted, or leaves none.
     """
-    knobs = data.base.knobs(wanted)
+    knobs = data.base.knobs(wanted, len(data.runs))
     kept: list[Kept] = []
     while True:
         parameters = [parameter(one) for one in knobs]
@@ -213,36 +281,52 @@ def _refusal(why: Confused) -> Problem:
     )
 
 
-def _checked(base: Base, sweeps: Sequence[Sweep], knobs: tuple[Knob, ...]) -> Check | None:
-    """Return how a fit on every other size does on the rest; ``None`` with too few sizes."""
-    halves = [
-        [one.part(range(start, len(one.sizes), 2)) for one in sweeps if len(one.sizes) >= 8]
+def _checked(data: _Data, wanted: Sequence[str]) -> Check | None:
+    """Return how a fit on every other size does on the rest; ``None`` with too few sizes.
+
+    What can be told is decided on the sizes that are fitted, too.
+    """
+    used, rest = (
+        replace(
+            data,
+            sweeps=tuple(
+                one.part(range(start, len(one.sizes), 2))
+                for one in data.sweeps
+                if len(one.sizes) >= LEAST_CHECKED
+            ),
+            runs=(),
+            priced={},
+        )
         for start in (0, 1)
-    ]
-    used, rest = halves
-    knobs = tuple(one for one in knobs if one.path != "calibration.compute")
-    if not used or not knobs:
+    )
+    if not used.sweeps:
         return None
-    measured = np.array([time for one in used for time in one.times])
-    predict = predictor(base, used, knobs)
-    parameters = [parameter(one) for one in knobs]
-    why = separable(parameters, predict, measured)
-    if why.silent or why.pair:
+    try:
+        knobs, _ = _tellable(used, [path for path in wanted if path not in OF_STEPS])
+    except InputError:
         return None
-    factors = [one.factor for one in fit(parameters, predict, measured).fitted]
-    other = predictor(base, rest, knobs)
-    truth = np.array([time for one in rest for time in one.times])
-    errors = [
-        float(np.median(np.abs(other(np.array(each)) / truth - 1)))
-        for each in ([1.0] * len(knobs), factors)
-    ]
-    return Check(len(truth), errors[0], errors[1])
+    factors = np.array([one.factor for one in _fitted(used, knobs).fit.fitted])
+    truth, sizes = rest.measured, rest.sizes
+    before = np.abs(rest.predict(())(np.ones(0)) / truth - 1)
+    now = np.abs(rest.predict(knobs)(factors) / truth - 1)
+    classes = []
+    for low, high in pairwise(CLASSES):
+        inside = (sizes >= low) & (sizes < high)
+        if inside.any():
+            errors = (float(np.median(each[inside])) for each in (before, now))
+            classes.append(SizeClass(low, high, int(inside.sum()), *errors))
+    return Check(len(truth), float(np.median(before)), float(np.median(now)), tuple(classes))
 
 
 def _answer(
-    data: _Data, found: _Found, kept: tuple[Kept, ...], check: Check | None
+    data: _Data,
+    found: _Found,
+    kept: tuple[Kept, ...],
+    check: Check | None,
+    warned: tuple[Doubt, ...],
 ) -> CalibrateAnswer:
     base = data.base
+    measured = base.table.calibration
     sources = [*(one.source for one in data.sweeps), *(one.source for one in data.runs)]
     points: list[tuple[str, str, int, int | None, int]] = [
         (one.source, one.collective, one.ranks, one.nodes, size)
@@ -270,6 +354,8 @@ def _answer(
         check=check,
         noise=found.fit.noise,
         points=found.fit.points,
+        doubts=warned,
+        framework=None if measured is None else measured.framework,
     )
 
 
@@ -299,6 +385,8 @@ def calibrated_values(answer: CalibrateAnswer, overrides: Sequence[str] = ()) ->
             table = table.setdefault(name, {})
         value: object = one.after if one.knob.unit == "1" else one.knob.text(one.after)
         table[last] = [value, "calibration"]
+    if OF_FRAMEWORK & {one.knob.path for one in answer.changed}:
+        values["calibration"]["framework"] = answer.framework
     measured = (
         f"fitted by artery calibrate to {len(answer.rows)} points of {', '.join(answer.files)}; "
         f"median error {answer.before:.1%} before, {answer.after:.1%} after"

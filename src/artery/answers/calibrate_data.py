@@ -20,7 +20,8 @@ from artery.formats.recognise import read
 class Sweep:
     """One collective on ``ranks`` over ``nodes`` (``None``: nobody said): ``times`` by ``sizes``.
 
-    Sizes in bytes, rising; times in s. ``source`` is the file.
+    Sizes in bytes, rising; times in s. ``source`` is the file, ``chip`` the catalog's name of the
+    chips that it names (``None``: none, or several).
     """
 
     source: str
@@ -29,6 +30,7 @@ class Sweep:
     nodes: int | None
     sizes: tuple[int, ...]
     times: tuple[float, ...]
+    chip: str | None = None
 
     def places(self, smallest: int) -> list[int]:
         """Return the places of the sizes from ``smallest`` up."""
@@ -43,6 +45,7 @@ class Sweep:
             self.nodes,
             tuple(self.sizes[i] for i in chosen),
             tuple(self.times[i] for i in chosen),
+            self.chip,
         )
 
 
@@ -92,13 +95,19 @@ def _sweeps(reading: Reading, path: str) -> Iterator[Sweep]:
                 fix = "find the corruption first"
                 raise InputError(Problem(file=path, found="#wrong is not 0", rule=rule, fix=fix))
             if table.get("algorithm", "library") == "library":  # a schedule executed says nothing
-                yield from _table(table, path)  # of the library that is fitted
+                yield from _table(table, path, _chip(reading, table))  # of the library fitted
     elif reading.format == "facts":
         for curve in reading.fields.get("curves", ()):
-            yield from _told(curve, path)
+            yield from _told(curve, path, _chip(reading, curve))
 
 
-def _table(table: Mapping[str, Any], path: str) -> Iterator[Sweep]:
+def _chip(reading: Reading, part: Mapping[str, Any]) -> str | None:
+    """Return the chip that a part of a file names, else the file."""
+    told = part.get("chip") or reading.fields.get("chip")
+    return told if isinstance(told, str) else None
+
+
+def _table(table: Mapping[str, Any], path: str, chip: str | None) -> Iterator[Sweep]:
     ranks = table["ranks"]
     if not ranks or ranks < 2:
         return
@@ -114,10 +123,10 @@ def _table(table: Mapping[str, Any], path: str) -> Iterator[Sweep]:
         sizes = tuple(sorted(rows))
         collective = named(table["collective"] or "all_reduce")
         times = tuple(rows[size] for size in sizes)
-        yield Sweep(path, collective, ranks, table["nodes"], sizes, times)
+        yield Sweep(path, collective, ranks, table["nodes"], sizes, times, chip)
 
 
-def _told(curve: Mapping[str, Any], path: str) -> Iterator[Sweep]:
+def _told(curve: Mapping[str, Any], path: str, chip: str | None) -> Iterator[Sweep]:
     ranks = curve["ranks"]
     if not ranks or ranks < 2:
         return
@@ -131,4 +140,4 @@ def _told(curve: Mapping[str, Any], path: str) -> Iterator[Sweep]:
     if points:
         sizes = tuple(sorted(points))
         times = tuple(points[size] for size in sizes)
-        yield Sweep(path, collective, ranks, curve["nodes"], sizes, times)
+        yield Sweep(path, collective, ranks, curve["nodes"], sizes, times, chip)

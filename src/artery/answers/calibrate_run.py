@@ -44,21 +44,33 @@ class Run:
 
 
 def runs_of(
-    readings: Sequence[tuple[str, Reading]], saved: str, base: Base, overrides: Sequence[str]
+    readings: Sequence[tuple[str, Reading]],
+    saved: Sequence[str],
+    base: Base,
+    overrides: Sequence[str],
 ) -> tuple[Run, ...]:
-    """Return a run for each training log among ``readings``, all with the plan in ``saved``.
+    """Return a run for each training log among ``readings``, with its plan from ``saved``.
 
-    Raises ``InputError`` for a log without the time of a step, and ``UsageError`` where the plan
-    does not say what is trained.
+    One plan is that of all logs; of several, each log has the one at its place. Raises
+    ``InputError`` for a log without the time of a step, and ``UsageError`` where a plan does not
+    say what is trained, or there are not as many plans as logs.
     """
-    asked = read_plan(saved)
-    if asked.model is None:
-        raise UsageError(f"{saved} does not say which model it trains")
-    options = {**asked.options}
-    options.pop("overrides", None)
     logs = [(path, one) for path, one in readings if one.format == "megatron-log"]
+    if saved and not logs:
+        raise UsageError(f"--from {saved[0]}, and no training log among the files")
+    if len(saved) > 1 and len(saved) != len(logs):
+        raise UsageError(
+            f"{len(saved)} --from and {len(logs)} training logs; give one for all, or one for each "
+            "in the order of the logs"
+        )
     found = []
-    for path, log in logs:
+    for place, (path, log) in enumerate(logs if saved else ()):
+        launched = saved[place] if len(saved) > 1 else saved[0]
+        asked = read_plan(launched)
+        if asked.model is None:
+            raise UsageError(f"{launched} does not say which model it trains")
+        options = {**asked.options}
+        options.pop("overrides", None)
         step = log.fields.get("step_s")
         if not step:
             rule = "a calibration needs the time of a step"
@@ -67,7 +79,7 @@ def runs_of(
         batch = log.fields.get("global_batch")
         if "global_batch" not in options and batch:
             options["global_batch"] = int(batch)
-        chips = _chips(options, saved)
+        chips = _chips(options, launched)
         answer = plan(
             asked.model, f"{base.name}:{chips}", overrides=overrides, nccl=base.nccl,
             explained=False, **options,

@@ -30,7 +30,9 @@ class Knob:
     """A value of a system that may be fitted.
 
     ``spread`` is how well it is known beforehand (standard deviation of its logarithm), and
-    ``why``; ``most`` bounds it; ``usual`` says whether it is fitted if nobody names any.
+    ``why``; ``most`` bounds it; ``usual`` says whether it is fitted if nobody names any. ``guess``
+    is what is known of it where the system has none (0). A ``floor`` moves nothing until it is high
+    enough.
     """
 
     path: str
@@ -40,6 +42,8 @@ class Knob:
     zh: str
     usual: bool = True
     most: float = float("inf")
+    guess: float = 0.0
+    floor: bool = False
 
     def text(self, value: float) -> str:
         """Return the value as it stands in a file."""
@@ -61,14 +65,27 @@ KNOBS: Final = (
          "thread and release make of it", "跨节点小消息每步时间倍数"),
     Knob("calibration.network_fill", "1", 0.8, "a step between nodes costs what plugin, proxy "
          "thread and release make of it", "跨节点大消息每步时间倍数"),
+    Knob("calibration.network_message", "s", 1.0, "a further channel costs an InfiniBand card some "
+         "tenths of a microsecond, going by NCCL's own correction of its trees (down to 0.4 of "
+         "their rate from 4 KiB to 1 MiB)", "小消息每多一条通道的时间", guess=0.25e-6),
     Knob("calibration.compute", "1", 0.15, "clocks differ by power limit, cooling and the work "
          "itself", "芯片长时间时钟的倍数"),
+    Knob("calibration.host", "1", 0.5, "what a layer takes to launch differs by processor and by "
+         "what else the script does", "框架每层启动时间的倍数", usual=False, floor=True),
+    Knob("calibration.exposed", "1", 0.5, "what hides behind computing differs by version, bucket "
+         "sizes and flags", "未被隐藏的通信份额的倍数", usual=False),
     Knob("fabric.latency", "s", 0.7, "cables and switches of a cloud are not published",
          "网络延迟", usual=False),
     Knob("fabric.hop", "s", 0.7, "cables and switches of a cloud are not published",
          "每跳延迟", usual=False),
 )  # fmt: skip
 """Spreads are assumed, from those of the library's tables (1.1 to 2 for 80 %)."""
+
+OF_FRAMEWORK: Final = frozenset({"calibration.host", "calibration.exposed"})
+"""Knobs of the training framework; one log tells one value, so that many logs are needed."""
+
+OF_STEPS: Final = OF_FRAMEWORK | {"calibration.compute"}
+"""Knobs that no collective tells anything of."""
 
 
 class Stepped(Protocol):
@@ -82,7 +99,8 @@ class Stepped(Protocol):
 class Base:
     """The system as it was: its ``name`` (a catalog entry or a file), its table and its parts.
 
-    ``values`` are the knobs that it has, in SI.
+    ``values`` are the knobs that it has, in SI; ``named`` is the number of chips that was named
+    with it.
     """
 
     name: str
@@ -91,11 +109,25 @@ class Base:
     chip: Chip
     links: Mapping[str, Link]
     values: Mapping[str, float]
+    named: int | None = None
 
-    def knobs(self, wanted: Sequence[str]) -> tuple[Knob, ...]:
+    def of_framework(self, name: str) -> Base:
+        """Return the system with the factors of framework ``name``, 1 if they are of another."""
+        measured = self.table.calibration or CalibrationTable()
+        if measured.framework != name:
+            measured = replace(measured, framework=name, host=1.0, exposed=1.0)
+        values = {
+            **self.values,
+            "calibration.host": measured.host,
+            "calibration.exposed": measured.exposed,
+        }
+        return replace(self, table=replace(self.table, calibration=measured), values=values)
+
+    def knobs(self, wanted: Sequence[str], logs: int = 0) -> tuple[Knob, ...]:
         """Return the knobs called ``wanted``, else the usual ones that this system has.
 
-        Raises ``InputError`` for one that it does not have.
+        Those of a framework are usual from three ``logs`` of training on. Raises ``InputError``
+        for one that it does not have.
         """
         by_path = {one.path: one for one in KNOBS}
         for path in wanted:
@@ -107,16 +139,20 @@ class Base:
                 raise InputError(Problem(field="fit", found=path, rule=rule, fix=fix))
         if wanted:
             return tuple(by_path[path] for path in dict.fromkeys(wanted))
-        return tuple(one for one in KNOBS if one.usual and one.path in self.values)
+        enough = OF_FRAMEWORK if logs > len(OF_FRAMEWORK) else frozenset[str]()
+        usual = [one for one in KNOBS if one.usual or one.path in enough]
+        return tuple(one for one in usual if one.path in self.values)
 
 
 def base_of(on: str, overrides: Sequence[str], nccl: str | None) -> Base:
-    """Return the system called ``on`` (a number of chips in it is left aside)."""
-    name = on.rpartition(":")[0] if ":" in on and on.rpartition(":")[2].isdecimal() else on
+    """Return the system called ``on``; logs say how many chips took part."""
+    head, _, count = on.rpartition(":")
+    named = int(count) if head and count.isdecimal() else None
+    name = on if named is None else head
     of_chip, own = under("chip", overrides)
     _, table, _ = table_of(name, own)
     chip, links = chip_and_links(table, of_chip)
-    return Base(name, nccl, table, chip, links, dict(_values(table)))
+    return Base(name, nccl, table, chip, links, dict(_values(table)), named)
 
 
 def _values(table: SystemTable) -> list[tuple[str, float]]:
@@ -133,6 +169,7 @@ def _values(table: SystemTable) -> list[tuple[str, float]]:
         found.append(("fabric.nic.efficiency", fabric.nic.efficiency or card.efficiency))
         found.append(("calibration.network_start", measured.network_start))
         found.append(("calibration.network_fill", measured.network_fill))
+        found.append(("calibration.network_message", measured.network_message))
         found.append(("fabric.latency", fabric.latency or card.latency + fabric.hop))
         found.append(("fabric.hop", fabric.hop))
     return found
@@ -207,10 +244,10 @@ def predictor(
 
 
 def after(base: Base, knob: Knob, factor: float) -> float:
-    """Return a knob's value times ``factor``, within its bound."""
-    return min(base.values[knob.path] * factor, knob.most)
+    """Return a knob's value (its guess where there is none) times ``factor``, within its bound."""
+    return min((base.values[knob.path] or knob.guess) * factor, knob.most)
 
 
 def parameter(knob: Knob) -> Parameter:
     """Return the knob as the calibrator takes it."""
-    return Parameter(knob.path, knob.spread)
+    return Parameter(knob.path, knob.spread, knob.floor)

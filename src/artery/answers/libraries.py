@@ -35,7 +35,8 @@ def library_of(system: System, nccl: str | None = None) -> Library:
 
 def _as_measured(used: Library, measured: Calibration) -> Library:
     """Return the library with its starts as they were measured on a system."""
-    if replace(measured, compute=1.0) == Calibration():
+    # What was measured of the chips, or of a framework, is no matter of the library.
+    if replace(measured, compute=1.0, framework=None, host=1.0, exposed=1.0) == Calibration():
         return used
     platforms = {
         name: replace(
@@ -52,6 +53,7 @@ def _as_measured(used: Library, measured: Calibration) -> Library:
             one,
             hop={key: hop * (start if key == SMALL else fill) for key, hop in one.hop.items()},
             pipelined_hop=one.pipelined_hop * fill,
+            message={SMALL: measured.network_message} if SMALL in one.hop else {},
         )
         for name, one in used.networks.items()
     }

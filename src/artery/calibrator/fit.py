@@ -50,10 +50,14 @@ _NOISES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A constant by name; ``spread`` is the standard deviation of what its logarithm may be."""
+    """A constant by name; ``spread`` is the standard deviation of what its logarithm may be.
+
+    A ``floor`` moves nothing until it is high enough.
+    """
 
     name: str
     spread: float
+    floor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,7 @@ def separable(
     They are fitted once with their priors; at that point a constant is silent if the data leave
     its logarithm more open than its prior does, and two are a pair if all points change alike.
     """
-    spreads = np.array([one.spread for one in parameters])
-    found = _settled(predict, np.log(measured), spreads, least)
+    found = _settled(parameters, predict, np.log(measured), least)
     norms = np.linalg.norm(found.slopes, axis=0)
     silent = [
         one.name
@@ -112,7 +115,8 @@ def separable(
     if silent or len(parameters) < 2:
         return Confused(tuple(silent))
     _, sizes, turned = np.linalg.svd(found.slopes / norms)
-    condition = float(sizes[0] / max(sizes[-1], 1e-300))
+    least_size = sizes[-1] if len(sizes) == len(parameters) else 0.0  # fewer points than constants
+    condition = float(sizes[0] / max(least_size, 1e-300))
     if condition < CONDITION:
         return Confused(condition=condition)
     worst = np.argsort(-np.abs(turned[-1]))[:2]
@@ -129,13 +133,35 @@ class _Settled:
     noise: float
 
 
-def _settled(predict: Predict, logs: Floats, spreads: Floats, least: float) -> _Settled:
+def _settled(
+    parameters: Sequence[Parameter], predict: Predict, logs: Floats, least: float
+) -> _Settled:
     """Return the fit with the noise that it leaves itself.
 
-    It begins as if there were hardly any: most points then decide, and the others stand out.
+    A floor that is not reached has no slope: it is tried from a spread above too.
+    """
+    spreads = np.array([one.spread for one in parameters])
+    best = _settled_from(np.zeros(len(spreads)), predict, logs, spreads, least)
+    for place, one in enumerate(parameters):
+        if one.floor and not best.slopes[:, place].any():
+            start = best.at.copy()
+            start[place] = one.spread
+            other = _settled_from(start, predict, logs, spreads, least)
+            noise = max(best.noise, other.noise)
+            costs = [_cost(each.residual, each.at, spreads, noise) for each in (best, other)]
+            if costs[1] < costs[0]:
+                best = other
+    return best
+
+
+def _settled_from(
+    at: Floats, predict: Predict, logs: Floats, spreads: Floats, least: float
+) -> _Settled:
+    """Return the fit that a search from ``at`` finds.
+
+    It begins as if there were hardly any noise: most points then decide, and the others stand out.
     """
     noise = 4 * least
-    at = np.zeros(len(spreads))
     for _ in range(_NOISES):
         at, slopes, residual = _least(predict, logs, spreads, noise, at)
         before = noise
@@ -154,7 +180,7 @@ def fit(
     """
     logs = np.log(measured)
     spreads = np.array([one.spread for one in parameters])
-    found = _settled(predict, logs, spreads, least)
+    found = _settled(parameters, predict, logs, least)
     slopes, noise = found.slopes, found.noise
     counted = _counted(found.residual)
     used = _used(slopes, spreads, noise)

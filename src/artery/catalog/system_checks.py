@@ -11,6 +11,7 @@ from artery.catalog.loader import resolve
 from artery.catalog.sourced import Path
 from artery.catalog.system_parts import VERTEX
 from artery.catalog.system_schema import (
+    CalibrationTable,
     DragonflyTable,
     FabricTable,
     HostTable,
@@ -43,6 +44,8 @@ def _(table: SystemTable) -> Iterator[Complaint]:
     yield from _known("chips", table.chip, ("chip",))
     for path, name in _links(table):
         yield from _known("links", name, path)
+    if table.calibration is not None:
+        yield from _calibration(table.calibration)
     yield from _node(table.node)
     if table.fabric is not None and table.torus is not None:
         rule = "a system has a fabric or a torus"
@@ -85,6 +88,16 @@ def _known(kind: str, name: str, path: Path) -> Iterator[Complaint]:
     except UnknownNameError as error:
         (problem,) = error.problems
         yield Complaint(path, problem.found, problem.rule, problem.fix)
+
+
+def _calibration(measured: CalibrationTable) -> Iterator[Complaint]:
+    """Yield what is wrong with the factors of a framework."""
+    if measured.framework is not None:
+        yield from _known("profiles", measured.framework, ("calibration", "framework"))
+    elif (measured.host, measured.exposed) != (1.0, 1.0):
+        rule = "host and exposed are of one training framework"
+        fix = 'framework = "megatron-core", for example'
+        yield Complaint(("calibration", "framework"), "no framework", rule, fix)
 
 
 def _node(node: NodeTable) -> Iterator[Complaint]:

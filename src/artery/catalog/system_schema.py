@@ -225,13 +225,20 @@ class CalibrationTable:
     ``node_start`` multiplies what the library takes to start and to step inside a node with small
     messages (NCCL's LL), ``node_fill`` with large ones (LL128, Simple); ``network_start`` and
     ``network_fill`` what a step between nodes costs it; ``compute`` the clock of the chips.
+    ``network_message`` is the time that every further channel of a small message adds to a step
+    between nodes. ``host`` and ``exposed`` multiply the launch floor and the share of communication
+    that does not hide of one ``framework``, a profile of the catalog.
     """
 
     node_start: Ratio = 1.0
     node_fill: Ratio = 1.0
     network_start: Ratio = 1.0
     network_fill: Ratio = 1.0
+    network_message: Seconds = 0.0
     compute: Ratio = 1.0
+    framework: str | None = None
+    host: Ratio = 1.0
+    exposed: Ratio = 1.0
 
     __pydantic_config__: ClassVar = STRICT
 

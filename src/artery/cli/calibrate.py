@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from artery.cli.options import (
@@ -34,8 +36,9 @@ from artery.report.words import Language
 @click.option(
     "--from",
     "plan_from",
+    multiple=True,
     metavar="RUN",
-    help="What launched the training logs among FILES: script, configuration, saved plan.",
+    help="What launched the training logs: script, configuration, saved plan. One, or one a log.",
 )
 @click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27.")
 @click.option(
@@ -50,7 +53,7 @@ def command(
     on: str,
     wanted: tuple[str, ...],
     smallest: int,
-    plan_from: str | None,
+    plan_from: tuple[str, ...],
     nccl: str | None,
     out: str | None,
     as_json: bool,
@@ -65,14 +68,18 @@ def command(
       artery calibrate one-node.log two-nodes.log --on dgx-h100 --smallest 1M
       artery calibrate nccl-tests.log --on aws-p5 --fit fabric.nic.efficiency
       artery calibrate train.log --from run.sh --on dgx-h100 -o mine.toml
+      artery calibrate a.log b.log --from a.sh --from b.sh --on dgx-h100 -o mine.toml
       artery plan llama3-8b --on mine.toml:64
 
     Rates of links and cards, what the library takes to start, and with a training log the clock of
-    the chips, are fitted with priors; every value has an interval of 80 %. What the data cannot
+    the chips, are fitted with priors; every value has an interval of 80 %. Several training logs
+    also tell what the framework takes to launch and what it does not hide. What the data cannot
     tell apart is refused if it was asked for, and left as it is otherwise.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out == "-" and as_json:
         raise click.UsageError("-o - and --json both write stdout; name a file for the system")
+    if out is not None:
+        _check_out(out, (*files, *plan_from, on, on.rpartition(":")[0]))
     from artery.answers.calibrate import calibrate, calibrated_values
     from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
     from artery.report.files import write_whole
@@ -94,3 +101,11 @@ def command(
         write_whole("-", document("calibrate", calibrate_payload(answer, out)))
     elif out != "-":
         deliver(calibrate_drawing(answer, lang, out), "-")
+
+
+def _check_out(out: str, inputs: tuple[str, ...]) -> None:
+    """Refuse to write over what is read."""
+    written = Path(out).resolve()
+    for one in inputs:
+        if one not in {"", "-"} and Path(one).is_file() and Path(one).resolve() == written:
+            raise click.UsageError(f"-o {out} would overwrite {one}, which is read; name another")

@@ -16,7 +16,7 @@ from artery.collective.algorithms import ALGORITHMS, Algorithm
 from artery.collective.arrays import Floats, Ints
 from artery.collective.bandwidth import wire_factor
 from artery.collective.groups import Groups, gather, inner_tiers
-from artery.collective.library import Library, Line, Network, Platform
+from artery.collective.library import CHANNELS, OPENING, Library, Line, Network, Platform
 from artery.collective.menu import menu
 from artery.collective.placement import Placement, packed
 from artery.collective.work import Work
@@ -167,11 +167,11 @@ class ClosedForm:
             for platform, here in self._platforms(groups):
                 allowed = algorithm.allowed(groups, platform.smallest_in_switch) & here
                 for line in lines_of(algorithm, platform):
-                    start, slope, tier = _draw(work, groups, line, network, algorithm)
-                    start = np.where(alone, 0.0, np.where(allowed, start, np.inf))
-                    slope = np.where(alone, 0.0, np.where(allowed, slope, np.inf))
-                    if np.isfinite(start).any():
-                        choices.append(Choice(name, line.protocol, start, slope, tier, wire))
+                    for fixed, growing, tier in _draw(work, groups, line, network, algorithm):
+                        start = np.where(alone, 0.0, np.where(allowed, fixed, np.inf))
+                        slope = np.where(alone, 0.0, np.where(allowed, growing, np.inf))
+                        if np.isfinite(start).any():
+                            choices.append(Choice(name, line.protocol, start, slope, tier, wire))
         return choices
 
     @property
@@ -228,8 +228,12 @@ def lines_of(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
 
 def _draw(
     work: Work, groups: Groups, line: Line, network: Network | None, algorithm: Algorithm
-) -> tuple[Floats, Floats, Ints]:
-    """Return start (seconds), slope (seconds per byte) and limiting tier of one line."""
+) -> tuple[tuple[Floats, Floats, Ints], ...]:
+    """Return start (seconds), slope (seconds per byte) and limiting tier of one line.
+
+    Where further channels cost, there are two of which the lesser holds: while they open, a byte
+    costs more; when all are open, the start does.
+    """
     hop = outside = 0.0
     if network is not None:
         pipelined = algorithm.lines in _IN_SWITCH
@@ -241,4 +245,9 @@ def _draw(
     inner = work.inner_seconds / line.fraction
     outer = work.outer_seconds / outside if outside else np.zeros_like(inner)
     tier = np.where(outer > inner, groups.outer, groups.inner)
-    return start, np.maximum(inner, outer) / adding, tier
+    slope = np.maximum(inner, outer) / adding
+    further = 0.0 if network is None else network.message.get(line.protocol, 0.0)
+    if not further:
+        return ((start, slope, tier),)
+    opening = (start, slope + work.outer_steps * further / OPENING, tier)
+    return opening, (start + work.outer_steps * further * (CHANNELS - 1), slope, tier)

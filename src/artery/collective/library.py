@@ -11,9 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from artery.core.link import Link
 from artery.core.source import Provenance
+
+OPENING: Final = 4096.0
+"""Bytes for which NCCL opens a channel with LL: 8 for each of 512 threads (NCCL_LL_THREAD_THRESHOLD
+in src/include/comm.h). Rings open them later, but over nodes NCCL takes trees for small messages.
+"""
+
+CHANNELS: Final = 16
+"""Assumed: channels of NCCL between nodes of eight chips ("Channel 00/16" in its logs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,8 @@ class Network:
     in-switch reductions, which moves large buffers; ``in_network`` is the share of its rate that
     a reduction in the network's switches reaches. ``cap`` bounds a node in B/s (the kernel's
     TCP), ``shared`` is the share that is left when several chips use it; ``spread`` bounds its
-    prices.
+    prices. ``message`` maps a protocol to the seconds that every further channel adds to a step
+    between nodes (absent: none): messages open one per ``OPENING`` bytes, up to ``CHANNELS``.
     """
 
     name: str
@@ -84,6 +94,7 @@ class Network:
     cap: float | None = None
     shared: float = 1.0
     spread: Spread = field(default_factory=lambda: Spread(2.0, 1.5))
+    message: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

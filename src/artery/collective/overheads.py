@@ -14,7 +14,7 @@ import numpy as np
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import lines_of
 from artery.collective.groups import gather, inner_tiers
-from artery.collective.library import Library
+from artery.collective.library import CHANNELS, OPENING, Library
 from artery.collective.placement import Placement, packed
 from artery.core.pricing import Collective
 from artery.core.system import System
@@ -98,6 +98,9 @@ def overheads(
             startup += float(work.outer_steps[0]) * hop
             latency += float(work.outer_steps[0]) * float(groups.outer_latency[0])
             outside = network.fraction[line.protocol]
+            further = min(played.size / OPENING, CHANNELS - 1)
+            further *= network.message.get(line.protocol, 0.0)
+            startup += float(work.outer_steps[0]) * further
         inside, outside = line.fraction * adding, outside * adding
         moving = float(work.inner_seconds[0]) / inside * played.size
         passing = 0.0 if algorithm.lines == "exchange" or groups.torus[0] else moving

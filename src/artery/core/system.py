@@ -95,14 +95,20 @@ class Calibration:
     ``node_start`` multiplies what the library takes to start and to step inside a node with small
     messages (NCCL's LL), ``node_fill`` with large ones (LL128, Simple); ``network_start`` and
     ``network_fill`` what a step between nodes costs it. ``compute`` multiplies the clock that the
-    chips hold.
+    chips hold. ``network_message`` is no factor: seconds that every further channel of a small
+    message adds to a step between nodes. ``host`` multiplies the launch floor, and ``exposed`` the
+    share of communication that does not hide, of the training framework called ``framework``.
     """
 
     node_start: float = 1.0
     node_fill: float = 1.0
     network_start: float = 1.0
     network_fill: float = 1.0
+    network_message: float = 0.0
     compute: float = 1.0
+    framework: str | None = None
+    host: float = 1.0
+    exposed: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

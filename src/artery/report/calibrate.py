@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -10,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.calibrate import CalibrateAnswer, Changed, Kept
+from artery.answers.calibrate import CalibrateAnswer, Changed, Kept, SizeClass
+from artery.answers.calibrate_checks import Doubt
 from artery.report.read import system_file
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language
@@ -27,6 +29,15 @@ _EN: Final[Mapping[str, str]] = {
     "counted": "the residuals of neighbouring sizes hang together: {points} points count",
     "value": "value", "before": "before", "after": "after", "interval": "80 % interval",
     "changed": "changed", "kept": "kept",
+    "small": "below {high}", "medium": "{low} to {high}", "large": "from {low}",
+    "class": "{size}: {points} sizes, {before} before, {after} after",
+    "doubt": "doubt",
+    "below": "{source}: {share} of what a healthy {system} gives at the largest size; a fault "
+    "would be fitted as a constant",
+    "above": "{source}: {share} of what {system} can give at the largest size; it may be another "
+    "system",
+    "slow step": "{source}: {share} of the speed that {system} gives the plan; whatever slows it "
+    "would be fitted as a constant",
     "silent": "these data say less of it than is known already",
     "pair": "these data cannot tell it from {other}",
     "size": "size", "measured": "measured", "file": "file",
@@ -41,6 +52,12 @@ _ZH: Final[Mapping[str, str]] = {
     "counted": "相邻大小的残差相关：只相当于 {points} 个点",
     "value": "参数", "before": "之前", "after": "之后", "interval": "80 % 区间",
     "changed": "已改变", "kept": "未改变",
+    "small": "小于 {high}", "medium": "{low} 至 {high}", "large": "{low} 起",
+    "class": "{size}：{points} 个大小，之前 {before}，之后 {after}",
+    "doubt": "存疑",
+    "below": "{source}：最大消息只有健康的 {system} 的 {share}；故障会被当作常数拟合",
+    "above": "{source}：最大消息达到 {system} 所能的 {share}；可能是另一种系统",
+    "slow step": "{source}：速度只有 {system} 按该方案应有的 {share}；拖慢它的一切都会被当作常数",
     "silent": "数据对它所说的不如已知的多",
     "pair": "数据无法把它与 {other} 区分开",
     "size": "大小", "measured": "实测", "file": "文件",
@@ -74,7 +91,20 @@ def calibrate_payload(answer: CalibrateAnswer, out: str | None) -> Mapping[str, 
             "points": answer.check.points,
             "median_error_before": answer.check.before,
             "median_error_after": answer.check.after,
+            "by_size": [
+                {
+                    "from_bytes": one.low, "below_bytes": None if one.high == inf else one.high,
+                    "points": one.points, "median_error_before": one.before,
+                    "median_error_after": one.after,
+                }
+                for one in answer.check.classes
+            ],
         },
+        "doubts": [
+            {"file": one.source, "reason": one.reason, "of_expected": one.share}
+            for one in answer.doubts
+        ],
+        "framework": answer.framework,
         "rows": [
             {
                 "file": one.file, "collective": one.collective, "ranks": one.ranks,
@@ -93,6 +123,7 @@ def calibrated_file(values: Mapping[str, Any], answer: CalibrateAnswer) -> str:
         f"{_shown(one, one.low)} and {_shown(one, one.high)}"
         for one in answer.changed
     ]
+    notes += [f"doubt: {_doubt(one, answer, 'en')}" for one in answer.doubts]
     notes += [f"{one.path} kept: {_reason(one, 'en')}" for one in answer.kept]
     return system_file(values, f"artery calibrate {' '.join(answer.files)}", notes)
 
@@ -107,6 +138,9 @@ def calibrate_drawing(
     )
     parts: list[RenderableType] = [Text(title, style="bold")]
     parts += [indented(Text(line)) for line in _errors(answer, word)]
+    if answer.doubts:
+        lines = [Text(_doubt(one, answer, language), style="yellow") for one in answer.doubts]
+        parts.append(labelled(word["doubt"], lines))
     parts.append(labelled(word["changed"], [_changed(answer, word)]))
     if answer.kept:
         lines = [Text(f"{one.path}: {_reason(one, language)}") for one in answer.kept]
@@ -117,8 +151,21 @@ def calibrate_drawing(
         told = f"artery expect all_reduce --on {out}:{answer.rows[-1].ranks}"
     else:
         told = f"artery calibrate {' '.join(answer.files)} --on {answer.system} -o calibrated.toml"
-    parts.append(commands(word["next"], [told]))
+    parts.append(commands(word["next"], [*_diagnoses(answer), told]))
     return Group(*parts)
+
+
+def _diagnoses(answer: CalibrateAnswer) -> Iterator[str]:
+    """Yield the commands that find out about the doubts."""
+    for one in answer.doubts:
+        launched = " --from RUN" if one.reason == "step" else ""
+        yield f"artery diagnose {one.source} --on {answer.system}{launched}"
+
+
+def _doubt(one: Doubt, answer: CalibrateAnswer, language: Language) -> str:
+    text = WORDS[language]["slow step" if one.reason == "step" else one.reason]
+    share = units.show_percent(one.share)
+    return text.format(source=one.source, share=share, system=answer.system)
 
 
 def _errors(answer: CalibrateAnswer, word: Mapping[str, str]) -> Iterator[str]:
@@ -134,8 +181,19 @@ def _errors(answer: CalibrateAnswer, word: Mapping[str, str]) -> Iterator[str]:
             points=check.points, before=units.show_percent(check.before),
             after=units.show_percent(check.after),
         )  # fmt: skip
+        if len(check.classes) > 1:
+            yield from (f"  {_by_size(one, word)}" for one in check.classes)
         if check.after > check.before:
             yield word["worse"]
+
+
+def _by_size(one: SizeClass, word: Mapping[str, str]) -> str:
+    name = "small" if not one.low else "large" if one.high == inf else "medium"
+    low, high = units.show_bytes(one.low), "" if one.high == inf else units.show_bytes(one.high)
+    return word["class"].format(
+        size=word[name].format(low=low, high=high), points=one.points,
+        before=units.show_percent(one.before), after=units.show_percent(one.after),
+    )  # fmt: skip
 
 
 def _changed(answer: CalibrateAnswer, word: Mapping[str, str]) -> Table:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from artery.chip.roofline import WIDTH, peak, streaming_rate
 from artery.core.chip import Chip
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
-from artery.core.system import System
+from artery.core.system import Calibration, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +68,19 @@ def machine(system: System, pricer: Pricer, profile: Profile, plan: Plan) -> Mac
     operand = plan.dtype
     peak(system.chip, operand)
     narrow = operand in ("fp8", "fp4", "int8")
-    return Machine(system, pricer, profile, plan, operand, "bf16" if narrow else operand)
+    known = as_measured(profile, system.calibration)
+    return Machine(system, pricer, known, plan, operand, "bf16" if narrow else operand)
+
+
+def as_measured(profile: Profile, measured: Calibration) -> Profile:
+    """Return the profile with what was measured of that very framework on a system.
+
+    What the framework does not hide at all stays so.
+    """
+    if measured.framework != profile.name:
+        return profile
+    hidden = {
+        kind: max(0.0, 1.0 - (1.0 - share) * measured.exposed) if share else 0.0
+        for kind, share in profile.overlap.items()
+    }
+    return replace(profile, host=profile.host * measured.host, overlap=hidden)
