@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.catalog import nic, optic, switch
-from artery.cluster.bill import Bill, Parts, bill, links_per_optic
+from artery.cluster.bill import Bill, Cables, Parts, bill, links_per_optic
 from artery.cluster.blast import Blast, blasts
 from artery.cluster.design import Demand, Design, Kind, design, designs
 from artery.cluster.hall import Hall, Run, runs
@@ -164,3 +164,12 @@ def test_no_part_hits_more_chips_than_there_are(chips: int, rails: int) -> None:
             assert one.chips_cut + one.chips_slowed <= chips
             assert 0 <= one.bandwidth_lost <= 1
             assert one.nodes_cut <= found.nodes
+
+
+def test_light_takes_longer_in_a_metre_of_fibre_than_a_signal_in_copper() -> None:
+    """50 m at 299,792,458 / 1.468 m/s are 244.8 ns; 2 m of copper at 4.5 ns/m are 9 ns."""
+    fibre = Cables("leaf-spine", "dr4-400", False, 1, 2.0, 50.0, True)
+    copper = Cables("card-leaf", "dac400", True, 1, 2.0, 2.0, True)
+    assert fibre.delay.high == pytest.approx(244.84e-9, rel=1e-4)
+    assert copper.delay == Span(9e-9, 9e-9)
+    assert fibre.delay.low > copper.delay.low

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Final
 
 from artery.cluster.blast import DAY
 from artery.cluster.design import Design
@@ -17,6 +18,12 @@ from artery.cluster.hall import Run
 from artery.core.parts import Nic, Optic, Span, Switch
 
 NOTHING = Span(0.0, 0.0)
+
+FIBRE_S_PER_M: Final = 1.468 / 299_792_458.0
+"""Light in single-mode fibre, s/m: group index 1.468 at 1550 nm (Corning SMF-28 data sheet)."""
+
+COPPER_S_PER_M: Final = 4.5e-9
+"""Signals in twinax, s/m: 4.3 to 4.8 ns/m by its dielectric; the middle is assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,12 @@ class Cables:
     shortest: float
     longest: float
     within_reach: bool
+
+    @property
+    def delay(self) -> Span:
+        """Time from end to end, s, shortest to longest: of the cable, modules add their own."""
+        per_metre = COPPER_S_PER_M if self.copper else FIBRE_S_PER_M
+        return Span(self.shortest * per_metre, self.longest * per_metre)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from artery.answers.fabric import Candidate, DesignAnswer
 from artery.answers.fabric_parts import Medium, SwitchChoice
+from artery.cluster.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.cluster.design import FULL
 from artery.core.parts import Span
 from artery.report.fabric_words import fabric_words
@@ -75,6 +76,8 @@ def _candidate(one: Candidate) -> dict[str, Any]:
                 "count": cable.count,
                 "shortest_m": cable.shortest,
                 "longest_m": cable.longest,
+                "shortest_s": cable.delay.low,
+                "longest_s": cable.delay.high,
                 "within_reach": cable.within_reach,
             }
             for cable in bill.cables
@@ -227,12 +230,15 @@ def _first(one: Candidate, word: Words) -> Iterator[RenderableType]:
     yield indented(_bill(one, word))
     yield indented(Text(word["left_out"], style="dim"))
     yield Text()
-    cables = _grid(word["cables"], word["count"], word["length"], word["part"])
+    cables = _grid(word["cables"], word["count"], word["length"], word["delay"], word["part"])
     for cable in one.bill.cables:
         length = _span(cable.shortest, cable.longest) + " m"
         part = cable.part if cable.within_reach else f"{cable.part}: {word['too_long']}"
-        cables.add_row(word[cable.tier], f"{cable.count:,}", length, part)
+        delay = _span(round(cable.delay.low * 1e9, 1), round(cable.delay.high * 1e9, 1)) + " ns"
+        cables.add_row(word[cable.tier], f"{cable.count:,}", length, delay, part)
     yield indented(cables)
+    light = word["light"].format(fibre=1e9 * FIBRE_S_PER_M, copper=1e9 * COPPER_S_PER_M)
+    yield indented(Text(light, style="dim"))
     yield Text()
     failed = _grid(
         word["failed"],
