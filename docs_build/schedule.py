@@ -39,7 +39,9 @@ one policy after the other. What is in it:
   `--model` one is taken by size, and said.
 * **Speed follows the placement.** Each job runs as fast as the step and network model says for the
   leaves and pods that it really lies in, against the chips asked for, well placed; the global batch
-  does not change with the chips. A placement that costs less than 2 % is not waited for.
+  does not change with the chips. A placement that costs less than 2 % is not waited for. The step
+  is priced in closed form, or with `--network simulate` by playing its communication on the
+  network of that placement; either is done once for each signature (model, chips, leaves, pods).
 * **`fifo`** starts jobs in their order. **`backfill`** is EASY: the first in the queue has a
   promise, others may pass it if they keep it, by true run times or the users' limits
   (`backfill-limits`). **`elastic`** jobs start on fewer replicas than asked for, give replicas to
@@ -73,7 +75,8 @@ al., NSDI 2023; MIT). `python -m docs_build docs/schedule.md` writes this page.
 * **作业成组调度**：芯片要么全给，要么不给；超过一个节点就取整节点。轨迹只说作业何时提交、
   运行多久、用多少芯片，不说训练什么模型：没有 `--model` 时按规模取一个默认模型，并写明。
 * **速度取决于放置。** 每个作业按步时与网络模型，在其真正所在的叶与 pod 上求速度，
-  与所请求芯片的良好放置相比；全局批量不随芯片数变化。损失不到 2 % 的放置不必等待。
+  与所请求芯片的良好放置相比；全局批量不随芯片数变化。损失不到 2 % 的放置不必等待。步时按闭式求价，
+  或用 `--network simulate` 在该放置的网络上播放其通信求得；每种签名（模型、芯片数、叶、pod）只算一次。
 * **`fifo`** 按顺序启动。**`backfill`** 即 EASY：队首得到承诺，别人不违背承诺就可以先行，
   依据真实运行时间或用户给的时限（`backfill-limits`）。**`elastic`** 作业可用较少的副本启动，
   把副本让给等待者，无人等待时再扩张；超出自身请求的部分随时可收回；
@@ -201,7 +204,7 @@ _SIZES: Final = Text(
 )
 
 _SIZES_END: Final = Text(
-    "\nA small job leaves most of what is granted unused; a large one waits for its last instances. "
+    "\nA small job leaves most of what is granted unused; a large one waits for its last ones. "
     "The fixed job is modelled kindly: it waits only while fewer instances are there than it has, "
     "an instance that it loses is replaced at once by a free one where there is one, which "
     "instances go is drawn at random among all, and it saves at the best interval. Twice the work "

@@ -167,6 +167,32 @@ def test_levels_of_systems() -> None:
     assert levels("dgx-h100:8") == (1, 1)
 
 
+def test_a_played_step_follows_the_placement_and_is_played_once() -> None:
+    """An all-reduce whose ranks lie in more leaves crosses more switches; little else changes."""
+    system = system_of("dgx-h100:4096")
+    kinds = [training(Kind("bert-large"), system)]
+    closed = Rates(system, kinds, closed_form, levels_of(system))
+    played = Rates(system, kinds, closed_form, levels_of(system), played=True)
+    packed = played.packed(0, 256)
+    apart = packed._replace(leaves=4, pods=2)
+    assert played.step(packed) < played.step(apart) < 1.1 * played.step(packed)
+    assert played.step(packed) == pytest.approx(closed.step(packed), rel=0.05)
+    assert len(played.steps) == 2
+    assert played.steps != closed.steps
+
+
+def test_a_schedule_with_played_steps_is_the_same_twice() -> None:
+    def digests(network: str) -> list[str]:
+        answer = schedule(
+            "synthetic:llm,jobs=60,days=1", "ethernet-10g:64", model="bert-large", network=network
+        )
+        return [each.outcome.digest for each in answer.played]
+
+    assert digests("simulate") == digests("simulate")
+    with pytest.raises(InputError, match="network"):
+        digests("guess")
+
+
 def test_a_job_over_more_pods_is_slower_where_these_are_joined_thinly() -> None:
     """1:7 above the pods of hgx-h100-roce; none between the leaves of one pod."""
     system = system_of("hgx-h100-roce:24576")

@@ -186,7 +186,13 @@ def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | No
         request=request,
         jobs=jobs,
         levels=levels,
-        rates=Rates(system, [training(kind, system) for kind in jobs.kinds], closed_form, levels),
+        rates=Rates(
+            system,
+            [training(kind, system) for kind in jobs.kinds],
+            closed_form,
+            levels,
+            request.network == "simulate",
+        ),
         failures=None if rates is None else failure_model(system, rates),
         progress=progress,
     )

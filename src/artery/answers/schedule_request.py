@@ -20,6 +20,9 @@ DEFAULT: Final = ("fifo", "backfill", "elastic-backfill")
 MEASURES: Final = ("p90-queue", "mean-queue", "p50-queue")
 """What a cluster can be sized for."""
 
+NETWORKS: Final = ("closed", "simulate")
+"""How a step at a placement is priced."""
+
 _MOST: Final = 1e12
 """Assumed: no time in seconds and no count is larger."""
 
@@ -31,6 +34,7 @@ class Request:
     ``policies`` are compared. ``model`` with ``tp``, ``pp`` and ``cp`` is what jobs train that do
     not say it. ``jobs`` keeps the first so many, ``window`` those submitted between two times (s)
     from the first. ``elastic`` is the share of the jobs of several chips that can be resized.
+    ``network`` says how a step at a placement is priced: ``closed`` form, or ``simulate``, played.
     ``placing`` is ``topology`` or ``blind``; up to ``max_wait`` is waited for a better placement.
     ``rate`` or ``node_failures_per_1000_days`` says how often nodes fail; neither: never.
     ``spares`` nodes are kept for failures. ``maintenance`` are texts ``START:DURATION:NODES``,
@@ -47,6 +51,7 @@ class Request:
     jobs: int | None = None
     window: tuple[float, float] | None = None
     elastic: float = 1.0
+    network: str = "closed"
     placing: str = "topology"
     max_wait: float = 0.0
     defragment: bool = False
@@ -106,6 +111,8 @@ def _check_names(request: Request, problems: Problems) -> None:
         problems.add(_wrong("policies", "none", "one policy at least", f"of {', '.join(POLICIES)}"))
     if request.rate is not None and request.rate not in RATES:
         problems.absorb(UnknownNameError("failure rate", request.rate, RATES))
+    if request.network not in NETWORKS:
+        problems.absorb(UnknownNameError("network", request.network, NETWORKS))
     if request.placing not in ("topology", "blind"):
         problems.absorb(UnknownNameError("placing", request.placing, ("topology", "blind")))
     if request.model is None and any((request.tp, request.pp, request.cp)):

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
+from artery.answers.levers import Situation
 from artery.answers.schedule_work import Training
 from artery.cloud.checkpoints import MASTER, State, tiers
 from artery.cloud.intervals import best_complete
 from artery.cloud.recovery import recovery, restart_time
 from artery.core.failure import FailureModel
+from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.core.term import Term
@@ -78,12 +80,13 @@ def spread_over(system: System, chips: int, leaves: int, pods: int) -> System:
 
 @dataclass(slots=True)
 class Rates:
-    """Steps of every kind at every placement, priced once each."""
+    """Steps of every kind at every placement, priced once each; ``played``: on the network."""
 
     system: System
     kinds: Sequence[Training]
     pricer: Callable[[System], Pricer]
     levels: Levels
+    played: bool = False
     steps: dict[tuple[int, int, int, int, int], float] = field(default_factory=dict)
 
     def speed(self, place: Place) -> float:
@@ -110,6 +113,8 @@ class Rates:
         what = self.kinds[place.kind]
         plan = what.plan(place.asked, place.chips)
         system = spread_over(self.system, plan.chips, place.leaves, place.pods)
+        if self.played:
+            return self._step_played(what, system, plan)
         priced = evaluate(
             what.workload,
             system,
@@ -118,6 +123,14 @@ class Rates:
             pricer=self.pricer(system),
         )
         return float(priced.step[0])
+
+    def _step_played(self, what: Training, system: System, plan: Plan) -> float:
+        """Seconds of a step whose communication is played on the network of its placement."""
+        from artery.answers.simulated_step import Simulator
+
+        about = Situation(what.workload, system, what.settled.profile, plan, self.pricer)
+        simulator = Simulator(None, what.settled.shared.placement)
+        return float(simulator.step(about).priced.step[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ _FLAGS: Final = (
                  help="Only jobs submitted between two times from the first, 0d:10d."),
     click.option("--elastic", type=click.FloatRange(0, 1), metavar="SHARE",
                  help="Share of the jobs of several chips that can be resized (default 1)."),
+    click.option("--network", type=click.Choice(["closed", "simulate"]),
+                 help="How a step is priced: in closed form, or played on the network."),
     click.option("--placing", type=click.Choice(["topology", "blind"]),
                  help="Keep jobs within few leaves, or take the first free nodes."),
     click.option("--max-wait", type=_TIME, metavar="TIME",
