@@ -21,10 +21,11 @@ from artery.answers.bench_job import Case, Done, Job, PairCase, PairDone, Report
 from artery.answers.bench_predicted import predicted
 from artery.answers.bench_request import Request
 from artery.answers.bench_shapes import runnable, shape_of, square
+from artery.answers.bench_worker import attend
 from artery.answers.expect import expect
 from artery.answers.systems import system_of
 from artery.core.pricing import Demand
-from artery.errors import ArteryError, InputError, UnknownNameError, UsageError
+from artery.errors import ArteryError, InputError, RunError, UnknownNameError, UsageError
 from artery.runner.launch import World
 from tests.runner.remains import MARK, none_left
 
@@ -182,6 +183,46 @@ def test_more_memory_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -
         bench_collectives(ranks=4, sizes="1K,1G", algorithm="nvls")
 
 
+def test_a_launchers_processes_share_the_memory_of_their_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Eight ranks of which four are here, with 1 GiB each and as much again."""
+    monkeypatch.setattr("artery.answers.bench.free_memory", lambda: 2 * 2**30)
+    world = {"RANK": "0", "WORLD_SIZE": "8", "LOCAL_WORLD_SIZE": "4", "MASTER_ADDR": "h"}
+    for name, value in world.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(InputError, match=r"4 processes with 1\.00 GiB each.*below 256 MiB"):
+        bench_collectives(sizes="1G")
+
+
+def test_links_of_more_memory_than_there_is_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight messages are under way; two ranks meet at a time, or all of them."""
+    monkeypatch.setattr("artery.answers.bench.free_memory", lambda: 8 * 2**30)
+    with pytest.raises(InputError, match=r"size  2 processes with 1\.00 GiB each.*512 MiB"):
+        bench_links(ranks=4, size="1G")
+    with pytest.raises(InputError, match=r"size  4 processes with 1\.00 GiB each.*256 MiB"):
+        bench_links(ranks=4, size="1G", together=True)
+    with pytest.raises(InputError, match=r"^size  \"4Q\""):
+        bench_links(size="4Q")
+
+
+@pytest.mark.parametrize("bench", [bench_collectives, bench_links])
+def test_nccl_needs_a_gpu_for_each_process(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_run, "gpus", lambda: 2)
+    with pytest.raises(InputError, match=r"nccl for 3 process.* 2 GPU.*--ranks 2") as caught:
+        bench(ranks=3, backend="nccl")
+    assert caught.value.exit_code == 3
+
+
+def test_memory_that_ends_after_all_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: object) -> None:
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 9 bytes\nat x")
+
+    monkeypatch.setattr("artery.answers.bench_worker._attended", ended)
+    with pytest.raises(RunError, match=r"^rank 0 has no memory.*tried 9 bytes\)$"):
+        attend(Job("gloo", 9.0), None, lambda _: None)
+
+
 def test_links_are_asked_in_the_same_way(told: list[tuple[Job, int]]) -> None:
     answer = bench_links(ranks=2, size="1K")
     assert answer is not None
@@ -247,8 +288,8 @@ ASKED = ["bench", "collectives", "all_reduce", "alltoall", "--sizes", "64K", "--
 
 
 def document(output: str) -> dict[str, Any]:
-    """Return the document, which only the first process has printed."""
-    found: dict[str, Any] = json.loads(output[output.index("{") :])
+    """Return the document, which the first process has printed, and nobody anything else."""
+    found: dict[str, Any] = json.loads(output)
     return found
 
 

@@ -20,7 +20,6 @@ from artery.answers.bench_request import (
     check_carried,
     check_counts,
     check_ranks,
-    sizes_of,
 )
 from artery.answers.bench_result import (
     CollectiveRow,
@@ -29,7 +28,7 @@ from artery.answers.bench_result import (
     PairRow,
     Party,
 )
-from artery.answers.bench_run import Heard, reported, require, stands_among
+from artery.answers.bench_run import Heard, check_gpus, reported, require, stands_among
 from artery.answers.expect_result import DTYPES
 from artery.answers.systems import system_of
 from artery.collective.bandwidth import bus_factor
@@ -37,6 +36,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 from artery.meter.clock import Times
+from artery.meter.links import WINDOW
 from artery.meter.surroundings import free_memory
 from artery.runner.launch import World
 
@@ -65,6 +65,8 @@ def bench_collectives(
     here = stands_among(kind)
     ranks = _ranks(request.ranks, here)
     check_ranks(ranks, request.per_node)
+    if kind == "nccl":
+        check_gpus(_of_host(ranks, here))
     if request.paced and here is not None:
         raise UsageError(
             "a paced run starts its own processes, which share the links of one machine: "
@@ -74,8 +76,9 @@ def bench_collectives(
     if system is not None:
         check_size(system, ranks)
     cases, left_out, switched = request.cases(ranks)
-    if here is None:
-        _check_memory(cases, ranks + switched)
+    largest = max(_bytes(case) for case in cases)
+    # A buffer, and as much again of what arrives or of a library's own.
+    _check_memory("sizes", largest, 2, _of_host(ranks + switched, here))
     paced = request.on if request.paced else None
     job = Job(kind, request.timeout, cases, on=paced, overrides=tuple(request.overrides))
     report = reported(job, ranks + switched, here, heard)
@@ -94,20 +97,19 @@ def bench_collectives(
     )
 
 
-def _check_memory(cases: Sequence[Case], processes: int) -> None:
-    """Raise :class:`artery.errors.InputError` if the processes need more than this machine has.
+def _check_memory(field: str, size: int, held: int, processes: int) -> None:
+    """Raise :class:`artery.errors.InputError` if the processes need more than this host has.
 
-    Each holds its buffer, and as much again of what arrives or of a library's own; a process that
-    takes the last memory would be killed, or others would.
+    Each of ``processes`` holds ``held`` buffers of ``size`` bytes; one that takes the last memory
+    would be killed, or others would.
     """
     free = free_memory()
-    largest = max(_bytes(case) for case in cases)
-    if free is not None and 2 * largest * processes > free:
-        fits = units.show_bytes(free / (2 * processes))
-        found = f"{processes} processes with {units.show_bytes(largest)} each"
-        rule = f"{units.show_bytes(free)} of memory are free, and each needs twice its buffer"
-        fix = f"end --sizes below {fits}"
-        raise InputError(Problem(field="sizes", found=found, rule=rule, fix=fix))
+    if free is not None and held * size * processes > free:
+        fits = units.show_bytes(free / (held * processes))
+        found = f"{processes} processes with {units.show_bytes(size)} each"
+        rule = f"{units.show_bytes(free)} of memory are free, and each needs {held} times that"
+        fix = f"end --sizes below {fits}" if field == "sizes" else f"use less than {fits}"
+        raise InputError(Problem(field=field, found=found, rule=rule, fix=fix))
 
 
 def _prices(system: System, report: Report, cases: Sequence[Case]) -> dict[Collective, Table]:
@@ -152,8 +154,12 @@ def bench_links(
     require(kind)
     here = stands_among(kind)
     count = _ranks(ranks, here)
+    if kind == "nccl":
+        check_gpus(_of_host(count, here))
     check_ranks(count)
-    bytes_ = sizes_of(size)[0]
+    bytes_ = _one_size(size)
+    meeting = _of_host(count, here) if together else min(count, 2)
+    _check_memory("size", bytes_, WINDOW, meeting)
     pairs = PairCase(count, bytes_, warmup, repeats, together, tool)
     report = reported(Job(kind, timeout, pairs=pairs), count, here, heard)
     if report is None:
@@ -176,6 +182,18 @@ def _links(
     table = answer.bandwidth()
     slow = slow_ranks(table)
     return replace(answer, slow_ranks=slow, slow_pairs=slow_pairs(table, slow))
+
+
+def _one_size(text: str) -> int:
+    try:
+        return units.size(text)
+    except InputError as error:
+        raise error.at(field="size") from None
+
+
+def _of_host(processes: int, here: World | None) -> int:
+    """Return how many of ``processes`` share this host."""
+    return processes if here is None else min(processes, here.local_size)
 
 
 def _ranks(asked: int | None, here: World | None) -> int:

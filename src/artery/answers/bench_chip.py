@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from math import isqrt
 from types import NoneType
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from artery.answers.arguments import check_kinds
 from artery.answers.bench_request import check_counts
 from artery.answers.bench_result import ChipAnswer, ChipRow
 from artery.answers.bench_run import require
-from artery.errors import UsageError
+from artery.errors import InputError, Problem, UsageError
 from artery.meter.surroundings import cores, surroundings
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def bench_chip(
         chip = device_of(device)
         kinds = products.types(dtypes, chip)
         asked = products.shapes(shapes or products.USUAL_SHAPES[chip.kind])
-        size = units.size(array) if array is not None else memory.array_size(chip)
+        size = memory.array_size(chip) if array is None else _size(array)
+        _check_room(chip.free(), size, asked)
         tell = heard or (lambda _: None)
         rows: list[ChipRow] = []
         for shape in asked:
@@ -84,6 +86,39 @@ def bench_chip(
         torch.set_num_threads(before)
     around = surroundings()
     return ChipAnswer(chip.kind, chip.name, used, around, tuple(rows), tuple(_warnings(chip.kind)))
+
+
+def _size(array: str) -> int:
+    try:
+        return units.size(array)
+    except InputError as error:
+        raise error.at(field="array") from None
+
+
+def _check_room(free: int | None, array: int, shapes: Sequence[tuple[int, int, int]]) -> None:
+    """Raise :class:`artery.errors.InputError` for what the chip's free memory does not hold."""
+    from artery.meter import memory, products
+
+    if free is None:
+        return
+    problems = []
+    if memory.ARRAYS * array > free:
+        found = f"{memory.ARRAYS} arrays of {units.show_bytes(array)}"
+        fix = f"use less than {units.show_bytes(free / memory.ARRAYS)}"
+        problems.append(("array", found, fix))
+    for shape in shapes:
+        if products.room(shape) > free:
+            found = f"{'x'.join(map(str, shape))} needs {units.show_bytes(products.room(shape))}"
+            most = isqrt(int(free / products.room((1, 1, 1))))
+            problems.append(("shapes", found, f"a square below {most:,} fits"))
+    rule = f"{units.show_bytes(free)} of memory are free"
+    if problems:
+        raise InputError(
+            [
+                Problem(field=field, found=found, rule=rule, fix=fix)
+                for field, found, fix in problems
+            ]
+        )
 
 
 def _product(one: Product) -> ChipRow:

@@ -36,6 +36,23 @@ def require(backend: Backend) -> None:
         )
 
 
+def gpus() -> int:
+    """Return how many GPUs torch sees."""
+    import torch
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def check_gpus(processes: int) -> None:
+    """Raise :class:`artery.errors.InputError` unless ``processes`` of a host have a GPU each."""
+    there = gpus()
+    if there < processes:
+        found = f"nccl for {processes} process(es) of a host where torch sees {there} GPU(s)"
+        rule = "NCCL carries messages between GPUs, one for each process"
+        fix = "--backend gloo sends between processors" + (f", or --ranks {there}" * (there > 1))
+        raise InputError(Problem(field="backend", found=found, rule=rule, fix=fix))
+
+
 def stands_among(backend: Backend) -> World | None:
     """Return the world of processes that a launcher has started; ``None`` if this one is alone."""
     here = world()
@@ -53,7 +70,7 @@ def reported(
     if here is not None:
         from artery.answers.bench_worker import attend
 
-        return attend(job, here)
+        return attend(job, here, heard or (lambda _: None))
     with run_folder() as folder:
         if job.on is not None:
             job = replace(job, pace=str(folder / "pace"))

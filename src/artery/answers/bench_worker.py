@@ -20,10 +20,11 @@ from typing import Any, TextIO
 import numpy as np
 
 from artery.answers.bench_job import LIBRARY, Backend, Case, Done, Job, PairCase, PairDone, Report
+from artery.answers.bench_run import Heard, check_gpus, gpus
 from artery.answers.systems import system_of
 from artery.collective.schedules import schedule
 from artery.core.schedule import Schedule, Step
-from artery.errors import ArteryError
+from artery.errors import ArteryError, RunError
 from artery.meter.clock import Times, repeated, slowest
 from artery.meter.collectives import Library
 from artery.meter.surroundings import surroundings
@@ -44,6 +45,7 @@ class _Party:
     transport: Transport
     backend: str
     locals_: int
+    heard: Heard
     libraries: dict[int, Library] = field(default_factory=dict)
     gate: Pacer | None = None
 
@@ -54,9 +56,27 @@ class _Party:
         return [*range(case.ranks), *extra]
 
 
-def attend(job: Job, here: World | None) -> Report | None:
-    """Do this process's part of ``job``; return the report on rank 0, ``None`` elsewhere."""
-    with _joined(job, here) as party:
+def attend(job: Job, here: World | None, heard: Heard) -> Report | None:
+    """Do this process's part of ``job``; return the report on rank 0, ``None`` elsewhere.
+
+    On rank 0 ``heard`` gets a line for each case. Raises :class:`artery.errors.ArteryError`, where
+    memory ends as well.
+    """
+    try:
+        return _attended(job, here, heard)
+    except (MemoryError, RuntimeError) as error:  # torch's ends of memory are RuntimeErrors
+        text = str(error)
+        if isinstance(error, RuntimeError) and "memory" not in text.lower():
+            raise
+        first = text.splitlines()[0][:200] if text else "no memory"
+        rank = 0 if here is None else here.rank
+        raise RunError(
+            f"rank {rank} has no memory for this; use smaller sizes ({first})"
+        ) from error
+
+
+def _attended(job: Job, here: World | None, heard: Heard) -> Report | None:
+    with _joined(job, here, heard) as party:
         for ranks in sorted({c.ranks for c in job.cases if c.algorithm == LIBRARY}):
             party.libraries[ranks] = _library(party.backend, ranks)
         if job.on is not None and job.pace is not None:
@@ -93,14 +113,14 @@ def _about(party: _Party, here: World | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _joined(job: Job, here: World | None) -> Iterator[_Party]:
+def _joined(job: Job, here: World | None, heard: Heard) -> Iterator[_Party]:
     """Yield the party once all processes have found each other, and leave it afterwards."""
     if job.backend == "mpi":
         from artery.runner.executor.mpi_transport import MpiTransport
 
         transport = MpiTransport()
         locals_ = here.local_size if here is not None else transport.processes
-        yield _Party(transport, "mpi", locals_)
+        yield _Party(transport, "mpi", locals_, heard)
         return
     import torch
     from torch import distributed as dist
@@ -120,19 +140,18 @@ def _joined(job: Job, here: World | None) -> Iterator[_Party]:
         timeout=timedelta(seconds=job.timeout),
     )
     try:
-        yield _Party(TorchTransport(), backend, place.local_size)
+        yield _Party(TorchTransport(), backend, place.local_size, heard)
     finally:
         dist.destroy_process_group()
 
 
 def _backend(asked: Backend, here: World) -> str:
     """Return the backend: NCCL if every process of the host has a GPU of its own, else gloo."""
-    import torch
-
+    if asked == "nccl":
+        check_gpus(here.local_size)
     if asked != "auto":
         return asked
-    there = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return "nccl" if there >= here.local_size else "gloo"
+    return "nccl" if gpus() >= here.local_size else "gloo"
 
 
 def _library(backend: str, ranks: int) -> Library:
@@ -164,7 +183,7 @@ def _done(party: _Party, case: Case) -> Done | None:
     times = _timed(party, case, members, run)
     if transport.process:
         return None
-    _say(f"{case.collective} {case.algorithm} {case.elements}", sys.stdout)
+    party.heard(f"{case.collective} {case.algorithm} {case.elements}")
     return Done(times.seconds if times is not None else (), count)
 
 
@@ -339,7 +358,8 @@ def main(arguments: Sequence[str]) -> int:
     stay_only_while_watched()
     file = Path(arguments[0])
     try:
-        report = attend(Job.of(file.read_text("utf-8")), world())
+        job = Job.of(file.read_text("utf-8"))
+        report = attend(job, world(), partial(_say, stream=sys.stdout))
     except ArteryError as error:
         _say(str(error), sys.stderr)
         return error.exit_code

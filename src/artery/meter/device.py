@@ -9,7 +9,7 @@ import torch
 
 from artery.errors import UsageError
 from artery.meter.clock import Times, repeated
-from artery.meter.surroundings import surroundings
+from artery.meter.surroundings import free_memory, surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,12 @@ class Device:
     def torch(self) -> torch.device:
         """The same for torch."""
         return torch.device(self.kind, self.index) if self.kind == "cuda" else torch.device("cpu")
+
+    def free(self) -> int | None:
+        """Return the bytes of its memory that are free; ``None`` where nobody says."""
+        if self.kind == "cuda":
+            return int(torch.cuda.mem_get_info(self.index)[0])
+        return free_memory()
 
     def times(
         self, action: Callable[[], object], *, warmup: int, repeats: int, most: float

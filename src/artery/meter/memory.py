@@ -22,6 +22,9 @@ BEYOND: Final = 1.25
 LEAST: Final = {"cpu": 256 * 2**20, "cuda": 1024 * 2**20}
 """Bytes of an array at least. Assumed: beyond an H100's L2 of 50 MB, and an MI300X's 256 MB."""
 
+ARRAYS: Final = 3
+"""Arrays that are held at once."""
+
 PASSES: Final = {"read": 1, "write": 1, "copy": 2, "triad": 3}
 """How often each kind passes over an array."""
 
@@ -50,7 +53,7 @@ def array_size(chip: Device) -> int:
 def passes(chip: Device, size: int, *, warmup: int, repeats: int, most: float) -> tuple[Pass, ...]:
     """Return the four kinds of access over arrays of ``size`` bytes of 32-bit floats."""
     count = max(size // 4, 1)
-    one, two, three = (torch.ones(count, device=chip.torch) for _ in range(3))
+    one, two, three = (torch.ones(count, device=chip.torch) for _ in range(ARRAYS))
     total = torch.empty((), device=chip.torch)
     kinds: dict[str, Callable[[], object]] = {
         "read": lambda: torch.sum(one, dim=0, out=total),

@@ -68,6 +68,15 @@ def shapes(text: str) -> tuple[Shape, ...]:
     return tuple(found)
 
 
+def room(shape: Shape) -> int:
+    """Return the bytes that a product needs at most: in 8-byte floats, and in what they come from.
+
+    Both factors are drawn in 4-byte floats and the second is turned; then they take their type.
+    """
+    m, n, k = shape
+    return m * k * (4 + 8) + n * k * (4 + 4 + 8) + m * n * 8
+
+
 def types(names: Sequence[str], chip: Device) -> tuple[str, ...]:
     """Return the types asked for, or the usual ones; raises ``UnknownNameError``."""
     for name in names:
