@@ -144,7 +144,10 @@ def _report(
     print(f"killed                {dict(killed)}")
     print(f"steps                 {found['steps']}")
     print(f"restarts, resizes     {found['restarts']}, {found['resizes']}")
-    print(f"steps done again      {found['lost_steps']}")
+    lost = sorted(each["lost_steps"] for each in found["recoveries"])
+    over = [steps for steps in lost if steps > 1]
+    print(f"steps done again      {found['lost_steps']}; more than one in {len(over)} restarts "
+          f"(no host was left that had a copy): {over}")  # fmt: skip
     print(f"back at work          {middle:.2f} s in the middle, {slowest:.2f} s at most")
     print(f"whole run             {found['seconds']:.1f} s, undisturbed {calm['seconds']:.1f} s")
     print(f"unexplained           {found['unexplained_share']:.3%}")

@@ -130,7 +130,7 @@ def open_sockets() -> int:
 def nothing_left(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Fail if a process, a folder in memory, a temporary file or an open socket of a run is left."""
+    """Fail if a process, a folder in memory, a temporary file or an open socket is left."""
     temporary = tmp_path_factory.mktemp("temporary")
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr(tempfile, "tempdir", None)

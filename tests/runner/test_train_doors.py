@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from artery.__main__ import run
 from artery.answers import train as answers
 from artery.answers.lab_bench import lab_bench
 from artery.answers.train_request import request
@@ -92,6 +93,9 @@ def refused(**options: Any) -> str:
         ({"signals": ("SIGKILL",)}, "--signals  SIGKILL, no process can catch it"),
         ({"log": "/none/of/it/log"}, "--log  there is no folder /none/of/it"),
         ({"log": "/"}, "--log  / is a folder"),
+        ({"log": ""}, '--log  "", the copy needs a file'),
+        ({"directory": ""}, '--dir  "", a run needs a folder'),
+        ({"seed": 2**63}, "--seed  9223372036854775808, must be at most 9223372036854775807"),
         ({"faults": ("kill:rank=2,step=5",)}, "kill:rank=2,step=5: rank 2, ranks are 0 to 1"),
         ({"faults": ("kill:agent=1,step=5",)}, "agent 1, agents are 0 to 0"),
         ({"faults": ("kill:rank=0,step=101",)}, "step 101, the run has 100 steps"),
@@ -287,6 +291,57 @@ def test_a_stopped_agent_dies_with_the_supervisor(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert not _runs(hello["pid"])
     assert not Path(hello["memory"]).exists()
+
+
+@pytest.mark.real
+@pytest.mark.usefixtures("nothing_left", "in_repository")
+def test_an_agent_that_imports_dies_with_the_supervisor(tmp_path: Path) -> None:
+    """It hears nothing meanwhile, and would go only once it has imported everything."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+        starter = subprocess.Popen([sys.executable, "-c", _STARTER, str(port)])
+        door.settimeout(60.0)
+        end, _ = door.accept()
+        channel = Channel(end)
+        hello = json.loads(end.recv(65536))
+        settings = replace(TINY, model="tests.runner.sleeping:mlp").document()
+        channel.send("welcome", name="h0", settings=settings, run=str(tmp_path), warm=True)
+        maps, limit = Path(f"/proc/{hello['pid']}/maps"), time.monotonic() + 60.0
+        while "libtorch_cpu" not in maps.read_text() and time.monotonic() < limit:
+            time.sleep(0.05)
+        starter.kill()
+        starter.wait()
+        end.close()
+    limit = time.monotonic() + 20.0
+    while time.monotonic() < limit and _runs(hello["pid"]):
+        time.sleep(0.1)
+    assert not _runs(hello["pid"])
+    assert not Path(hello["memory"]).exists()
+
+
+def test_ctrl_c_ends_with_130_before_the_command_line_is_there(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("artery.cli.main", interrupted)
+    assert run() == 130
+    assert capfd.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupt_inside_of_executed_text_ends_with_130_as_well() -> None:
+    """CPython would end by the signal, though it was caught, if nothing was executed after it."""
+    text = (
+        "import artery.cli as c\n"
+        "def stop(*_): exec('raise KeyboardInterrupt')\n"
+        "c.commands.root.invoke = stop\n"
+        "import sys; sys.exit(c.main([]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
 
 
 def _runs(pid: int) -> bool:

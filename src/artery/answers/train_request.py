@@ -15,6 +15,9 @@ from artery.runner.settings import Settings
 
 _MOST_RANKS: Final = 1024
 
+_LARGEST_SEED: Final = 2**63 - 1
+"""What torch takes as a seed."""
+
 _AT_LEAST: Final = {
     "steps": 1, "global_batch": 1, "accumulate": 1, "save_every": 1, "keep": 2, "consistent": 0,
     "warmup": 0, "powersgd_rank": 1, "bucket_bytes": 1,
@@ -30,9 +33,10 @@ class Request:
     without ``warm`` every process starts from nothing. ``hang_after``: without progress;
     ``slow_factor``: over the others' computing; ``lost_after``: a host is silent. ``grace``: to
     leave a broken attempt. ``begin_limit``: to the first step of an attempt; ``start_limit``: to
-    gather the fewest ranks (an agent has 40 % of it to import torch and join); ``settle``: before newcomers are taken in; ``pause_limit``: to finish
-    a step and save. ``fruitless``: attempts in a row that come no further. ``directory``: the run's
-    folder; ``log``: where the phases are copied to; ``listen``: where other hosts may join.
+    gather the fewest ranks (an agent has 40 % of it to import torch and join); ``settle``: before
+    newcomers are taken in; ``pause_limit``: to finish a step and save. ``fruitless``: attempts in
+    a row that come no further. ``directory``: the run's folder; ``log``: where the phases are
+    copied to; ``listen``: where other hosts may join.
     """
 
     settings: Settings
@@ -115,10 +119,16 @@ def _of_settings(settings: Settings) -> Iterator[_Wrong]:
         value = getattr(settings, name)
         if not math.isfinite(value):
             yield name, str(value), "must be a finite number", "for example 0.1"
+    if settings.seed > _LARGEST_SEED:
+        yield "seed", str(settings.seed), f"must be at most {_LARGEST_SEED}", "for example 0"
     for name in ("optimizer", "schedule"):
         known = get_args(get_type_hints(Settings)[name])
         if getattr(settings, name) not in known:
             yield name, getattr(settings, name), f"one of {', '.join(known)}", known[0]
+    yield from _of_consistent(settings)
+
+
+def _of_consistent(settings: Settings) -> Iterator[_Wrong]:
     if settings.consistent:
         if settings.compress != "none" or settings.sync not in ("every", 1):
             rule = "gradients are summed whole, in every step"
@@ -150,7 +160,11 @@ def _of_ranks(asked: Request) -> Iterator[_Wrong]:
 
 def _of_doors(asked: Request) -> Iterator[_Wrong]:
     """Yield what a run would stumble over when its work is done."""
-    if asked.log is not None:
+    if asked.directory is not None and not asked.directory.strip():
+        yield "dir", '""', "a run needs a folder", "name one; . is the one you are in"
+    if asked.log is not None and not asked.log.strip():
+        yield "log", '""', "the copy needs a file", "name one"
+    elif asked.log is not None:
         place = Path(asked.log)
         if place.is_dir():
             yield "log", f"{asked.log} is a folder", "a file is written there", "name a file in it"

@@ -36,6 +36,9 @@ def report(error: BaseException, *, debug: bool, language: Language = "en") -> i
             return error.exit_code
         case KeyboardInterrupt() | click.Abort():
             click.echo("interrupted", err=True)
+            # CPython notes an interrupt that passed through exec of text, as dataclasses use it,
+            # and would end by the signal at last; exec of other text takes the note away.
+            exec("")  # noqa: S102
             return _INTERRUPTED
     return _bug(error, debug=debug)
 

@@ -59,13 +59,17 @@ class Worker:
 
 @dataclass(slots=True)
 class Agent:
-    """Serves the supervisor at the other end of ``control`` until it says ``end``."""
+    """Serves the supervisor at the other end of ``control`` until it says ``end``.
+
+    ``parent`` is the supervisor's process if that started this one, else 0.
+    """
 
     control: Channel
     name: str = ""
     workers: dict[str, Worker] = field(default_factory=dict)
     memory: Path = field(default_factory=new_memory)
     leaving: bool = False
+    parent: int = 0
     _run: Path = Path()
     _settings: Settings = field(default_factory=lambda: Settings(model=""))
     _warm: bool = True
@@ -85,6 +89,7 @@ class Agent:
         signal.set_wakeup_fd(notice.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._told)
+        signal.signal(signal.SIGCONT, self._continued)
         try:
             self._selector.register(self.control, selectors.EVENT_READ, None)
             self._selector.register(wake, selectors.EVENT_READ, wake)
@@ -97,6 +102,12 @@ class Agent:
     def dismissed(self) -> bool:
         """Whether the supervisor said that it is over."""
         return self._ended
+
+    def _continued(self, _: int, __: object) -> None:
+        """Go if the supervisor is dead: the kernel says so by this signal, whatever is done."""
+        if self.parent and os.getppid() != self.parent:
+            self._clean_up()
+            os._exit(GIVEN_UP)
 
     def _told(self, number: int, _: object) -> None:
         if number == signal.SIGTERM:
@@ -211,7 +222,7 @@ class Agent:
         die_with_parent(parent)
         ours.close()
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM):
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGCONT):
             signal.signal(number, signal.SIG_DFL)
         self._selector.close()
         self.control.close()
@@ -379,14 +390,15 @@ def main(words: list[str]) -> int:
     for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # a lost peer is no news to us
-    if os.environ.get("ARTERY_PARENT"):
-        # Wakes an agent that is stopped: it finds its channel closed, cleans up, and ends.
-        die_with_parent(int(os.environ["ARTERY_PARENT"]), signal.SIGCONT)
+    parent = int(os.environ.get("ARTERY_PARENT") or "0")
+    if parent:
+        # Wakes an agent that is stopped, and reaches one that imports torch: it cleans up and ends.
+        die_with_parent(parent, signal.SIGCONT)
     end = socket.create_connection((host, int(port)), timeout=10.0)
     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if sys.platform == "linux":
         end.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * CUT_OFF))
-    agent = Agent(Channel(end))
+    agent = Agent(Channel(end), parent=parent)
     agent.control.send(
         "hello",
         token=os.environ.pop("ARTERY_TOKEN", ""),
