@@ -175,5 +175,10 @@ def test_lint_and_read_are_drawn_in_chinese(capsys: pytest.CaptureFixture[str]) 
     assert "个节点" in capsys.readouterr().out
 
 
+def test_a_sentence_that_no_table_knows_is_not_said_by_halves() -> None:
+    line = "tp 3 with 64 heads, 8 of keys and values"
+    assert said(line, "zh", "errors") == line
+
+
 def test_sentences_are_looked_up_once() -> None:
     assert sentences("errors") is sentences("errors")

@@ -39,7 +39,9 @@ def said(line: str, language: Language, room: Room = "remarks") -> str:
     if language == "en" or len(line) > _LONGEST:
         return line
     found = _found(line, room)
-    return _part(line) if found is None else found
+    if found is None:
+        return _part(line) if room == "summaries" else line  # which may be a list of parts alone
+    return found
 
 
 def _found(line: str, table: str) -> str | None:
