@@ -46,7 +46,8 @@ class DiagnoseAnswer:
     ``column_unit``, ``column_rows``); ``wire`` is what one chip put on the network,
     B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
-    named; ``run`` a training run beside its own plan; ``None`` where there is none.
+    named; ``run`` a training run beside its own plan; ``None`` where there is none. ``ranks`` are
+    those that were priced.
     """
 
     diagnosis: Diagnosis
@@ -60,6 +61,7 @@ class DiagnoseAnswer:
     proof: Proof | None = None
     job: Job | None = None
     run: RunHeld | None = None
+    ranks: int | None = None
 
 
 def diagnose(
@@ -125,7 +127,8 @@ def diagnose(
     answer = DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
         case.origins, tuple((path, one.format) for path, one in readings),
-        tuple(_notes(case, found, readings)), _wire(found.curve), proof, job, run,
+        tuple(_notes(case, found, readings, worst)), _wire(found.curve), proof, job, run,
+        stand.setting.ranks if stand is not None and stand.setting is not None else None,
     )  # fmt: skip
     if not anonymise:
         return answer
@@ -151,6 +154,17 @@ class _Held:
 
     stand: Stand | None = None
     judged: Judged | None = None
+
+    @property
+    def above_link(self) -> bool:
+        """Whether busbw inside one node is above the rate of a chip's links: NVSwitches add."""
+        if self.stand is None or self.stand.setting is None or self.judged is None:
+            return False
+        system, curve = self.stand.setting.system, self.judged.curve
+        inner = system.tiers[0] if system.tiers else None
+        adds = inner is not None and inner.reduction is not None
+        one = system.nodes == 1 or curve.nodes == 1
+        return bool(adds and one and inner and curve.last.busbw > inner.burst)
 
 
 @dataclass(slots=True)
@@ -299,6 +313,12 @@ CONTRADICTS: Final = Missing(
     "the log contradicts itself: its rates do not follow from its time of a step",
     "the raw log; whether time, TFLOP/s and batch are of the same run, model and number of GPUs",
 )
+PEAK: Final = Missing(
+    "measured",
+    "an average over all sizes is far below the plateau of a healthy run, for small messages pull "
+    "it down: it is compared with nothing",
+    "busbw of the largest messages: all_reduce_perf -b 8 -e 16G -f 2, its last rows",
+)
 PLAN: Final = Missing(
     "plan",
     "a step is slow or fast beside what its plan should take",
@@ -313,13 +333,23 @@ def _missing(
         return stand.missing
     if any(one.format == "megatron-log" for _, one in readings):
         return (PLAN,)
+    if not case.curves and not case.refusals and _averages(readings):
+        return (PEAK,)
     if not case.curves and not case.refusals:
         return (Missing("measured", "without a measured bandwidth nothing can be compared",
                         "the output of all_reduce_perf -b 8 -e 16G -f 2"),)  # fmt: skip
     return ()
 
 
-def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]) -> list[str]:
+def _averages(readings: Sequence[tuple[str, Reading]]) -> bool:
+    """Whether somebody tells an average over all sizes."""
+    told = [one.fields["measured"] for _, one in readings if one.format == "facts"]
+    return any(row.get("average") for rows in told for row in rows)
+
+
+def _notes(
+    case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]], worst: _Held
+) -> list[str]:
     notes = [*case.notes, *_table_notes(readings)]
     curve = found.curve
     if curve is not None:
@@ -333,6 +363,8 @@ def _notes(case: Case, found: Diagnosis, readings: Sequence[tuple[str, Reading]]
             notes.append("share_said")
     if len(case.curves) > 1:
         notes.append("other_curves")
+    if worst.above_link:
+        notes.append("above_link")
     return list(dict.fromkeys(notes))
 
 

@@ -11,7 +11,7 @@ from artery.answers.diagnose_columns import told_contradiction
 from artery.answers.diagnose_fabric import Fabric
 from artery.answers.diagnose_facts import asked_of, columns_in, curves_of, facts_of
 from artery.answers.diagnose_sizing import sizing_facts
-from artery.answers.diagnose_system import is_pcie_only
+from artery.answers.diagnose_system import is_pcie_only, nvlinks_of
 from artery.answers.diagnose_told import as_one_node, named_facts, shares_of
 from artery.answers.diagnose_training import training_facts
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
@@ -125,8 +125,14 @@ def _imply(
 
 
 def _derive_node(facts: dict[str, Fact], origins: dict[str, str]) -> None:
-    """Add that chips reach each other over PCIe alone, where the common server of a chip is so."""
+    """Add that chips reach each other over PCIe alone, where the common server of a chip is so.
+
+    And whether the chip has NVLinks at all.
+    """
     chip = facts.get("chip")
+    if isinstance(chip, str) and (ports := nvlinks_of(chip)) is not None:
+        facts.setdefault("nvlink_ports", ports)
+        origins.setdefault("nvlink_ports", origins["chip"])
     if isinstance(chip, str) and not facts.get("nvlinks") and is_pcie_only(chip):
         facts.setdefault("pcie_only", True)
         origins.setdefault("pcie_only", origins["chip"])

@@ -97,8 +97,8 @@ def _busbw(row: Fields) -> float | None:
 def _told_curves(fields: Fields, source: str) -> Iterator[Curve]:
     facts = fields.get("facts", {})
     told = fields.get("measured", ())
-    rows = [with_busbw(row, facts) for row in told]
-    again = any(row is not old for row, old in zip(rows, told, strict=True))
+    rows = [with_busbw(row, facts) for row in told if not row.get("average")]
+    again = len(rows) < len(told) or any(a is not b for a, b in zip(rows, told, strict=True))
     for one in curves(facts, rows) if again else fields.get("curves", ()):
         for points in _apart(one["points"]):
             listed = tuple(Point(*point) for point in sorted(points.items()) if all(point))
@@ -138,7 +138,7 @@ def _plateaus(fields: Fields, source: str) -> Iterator[Curve]:
     facts = fields.get("facts", {})
     for told in fields.get("measured", ()):
         row = with_busbw(told, facts)
-        rate = row.get("busbw")
+        rate = None if row.get("average") else row.get("busbw")
         if rate and "size" not in row and "size" not in facts:
             nodes = _count(row.get("nodes", facts.get("nodes")))
             ranks = _count(ranks_of(row, facts))
@@ -250,8 +250,16 @@ def _fabric(fields: Fields) -> Named:
 
 def _hang(fields: Fields) -> Named:
     behind = fields.get("behind")
+    yield "missing_ranks", _listed(behind)
     yield "ranks_behind", _number(len(behind)) if behind else None
     yield "timed_out", True
+
+
+def _listed(ranks: object) -> str | None:
+    """Return ranks by their numbers in words; ``None`` if there is none."""
+    numbers = list(ranks) if isinstance(ranks, (list, tuple)) else []
+    more = f" and {len(numbers) - 12} more" if len(numbers) > 12 else ""
+    return f"rank {', '.join(map(str, numbers[:12]))}{more}" if numbers else None
 
 
 def _torchrun(fields: Fields) -> Named:
@@ -261,6 +269,7 @@ def _torchrun(fields: Fields) -> Named:
     silent = fields.get("silent_ranks")
     waiting = fields.get("waiting_ranks")
     yield "ranks_behind", _number(len(silent)) if silent and waiting else None
+    yield "missing_ranks", _listed(silent) if waiting else None
     yield "timed_out", True if waiting else None
 
 

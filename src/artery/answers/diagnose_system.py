@@ -8,6 +8,7 @@ from typing import Final
 
 from artery.answers.expect_pricing import Setting
 from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
+from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import entry
 from artery.diagnoser.case import Case, Curve, Fact
@@ -48,6 +49,16 @@ NETWORK: Final = Missing(
 CHIP: Final = Missing(
     "chip", "the links of a node follow from its chips", "nvidia-smi -L, or --on SYSTEM"
 )
+
+
+def _unknown_server(chip: str) -> Missing:
+    return Missing(
+        "system",
+        f"no common server of {chip} is known here: how its chips are joined decides",
+        "--on SYSTEM, or a file of ours with its node",
+    )
+
+
 NODES: Final = "how many nodes took part (--on must be the system that was measured)"
 
 
@@ -240,7 +251,7 @@ def _from_facts(
     chip = case.facts.get("chip")
     base = server or _BASES.get(str(chip))
     if base is None:
-        return Stand(None, None, (CHIP,))
+        return Stand(None, None, (CHIP if chip is None else _unknown_server(str(chip)),))
     per_node = _whole(case, "gpus_per_node") or system_of(base).chips_per_node
     nodes = nodes or -(-ranks // per_node)
     laid = [f"chip={chip}", *_node_overrides(case, base, per_node)]
@@ -333,6 +344,15 @@ def is_pcie_only(chip: str) -> bool:
     if base is None:
         return False
     return bool(entry("systems", base).values.get("node", {}).get("kind") == "pcie-tree")
+
+
+def nvlinks_of(chip: str) -> float | None:
+    """Return how many NVLinks ``chip`` has; ``None`` if the catalog does not know it."""
+    try:
+        ports = chip_of(chip).ports
+    except InputError:
+        return None
+    return float(sum(port.count for port in ports if port.kind == "nvlink"))
 
 
 def link_for(fabric: str, rate: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from artery.answers.diagnose_words import chips_in, parameters_of
+from artery.answers.diagnose_words import active_share_of, chips_in, parameters_of
 from artery.core.pricing import named
 from artery.diagnoser.case import Curve, Fact, Share
 from artery.errors import InputError
@@ -25,6 +25,8 @@ def named_facts(facts: Mapping[str, Fact], readings: Files) -> Iterator[tuple[st
     model = facts.get("model")
     if "parameters" not in facts and isinstance(model, str) and (size := parameters_of(model)):
         yield "parameters", size, "model_by_name"
+    if isinstance(model, str) and (share := active_share_of(model)) is not None:
+        yield "active_share", share, "model_by_name"
     if {"chip", "chips", "system"} & set(facts):
         return
     words = [one.fields["words"].get("hardware", "") for _, one in readings if _told(one)]

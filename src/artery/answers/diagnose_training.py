@@ -19,6 +19,7 @@ from artery.answers.diagnose_words import failed_allocations, out_of_memory
 from artery.catalog.chips import chip as chip_of
 from artery.diagnoser.case import Fact, number
 from artery.errors import InputError
+from artery.units import show_bytes, show_count
 
 Row = Mapping[str, Any]
 
@@ -49,7 +50,9 @@ def training_facts(
     """Return what follows from the ``facts`` and measured ``rows`` of a training run.
 
     ``states_over_memory``: bytes that every GPU keeps over what it has; ``copy_bytes``: bytes per
-    parameter of an allocation that is a whole copy of the parameters; ``mfu_dense`` and
+    parameter of an allocation that is a whole copy of the parameters; ``states_needed`` and
+    ``copy_of_parameters``: the same arithmetic in words; ``mfu_of_active_parameters``: more than
+    the peak, counted by the experts that a token meets; ``mfu_dense`` and
     ``mfu_sparse``: achieved FLOP/s over either peak; ``implied_network_rate``: B/s that the
     longer step of several nodes implies; ``out_of_memory``, ``no_change``, ``of_expected`` as
     measured; those of :mod:`artery.answers.diagnose_scaling`. ``texts`` is what was said in
@@ -86,10 +89,15 @@ def _memory(
     if there and (full or not any(_RAN & set(row) for row in rows)):
         kept = _bytes_kept(facts, adapters=any(map(_ADAPTERS.search, texts)))
         yield "states_over_memory", parameters * kept / there
+        each = f"{show_count(parameters)} parameters x {kept:.3g} bytes that every GPU keeps"
+        yield "states_needed", f"{each}: {show_bytes(parameters * kept)} of {show_bytes(there)}"
     for bytes_ in asked or [float(row["memory"]) for row in rows if row.get("memory")]:
         for width in (4.0, 2.0):
             if abs(bytes_ / (parameters * width) - 1) < _SAME:
                 yield "copy_bytes", width
+                kind = "fp32" if width == 4.0 else "16-bit"
+                whole = f"a whole {kind} copy of {parameters:.3g} parameters"
+                yield "copy_of_parameters", f"{bytes_ / 2**30:.2f} GiB is {whole}"
 
 
 def states_of(facts: Mapping[str, Fact]) -> float:
@@ -100,7 +108,9 @@ def states_of(facts: Mapping[str, Fact]) -> float:
 def _bytes_kept(facts: Mapping[str, Fact], *, adapters: bool) -> float:
     """Return the bytes per parameter that every GPU keeps, after sharding."""
     split = (number(facts, "tp") or 1) * (number(facts, "pp") or 1)
-    shares = max((number(facts, "ranks") or 1) / split, 1.0)
+    # Where nobody counts nodes or ranks, one whole node is meant.
+    ranks = number(facts, "ranks") or number(facts, "gpus_per_node") or 1
+    shares = max(ranks / split, 1.0)
     stage = number(facts, "zero") or 0
     kept = WEIGHTS / (shares if stage >= 3 else 1)
     if not adapters:
@@ -122,6 +132,10 @@ def _utilisation(facts: Mapping[str, Fact], rows: Sequence[Row]) -> Iterator[tup
     said = next((row["mfu"] for row in rows if row.get("mfu")), None)
     if said is not None:
         yield "mfu_said", float(said)
+    share = number(facts, "active_share")
+    over = achieved / peak if peak and achieved else said
+    if share and over and over > 1:
+        yield "mfu_of_active_parameters", over * share
     if peak and achieved:
         yield "mfu_dense", achieved / peak
         yield "mfu_sparse", achieved / peak / 2

@@ -70,6 +70,19 @@ def parameters_of(model: str) -> float | None:
     return None if found is None else float(found[1]) * _SCALE[found[2]]
 
 
+def active_share_of(model: str) -> float | None:
+    """Return the share of its parameters that a token meets.
+
+    ``None`` of all but mixtures of experts of the catalog.
+    """
+    try:
+        found = model_of(model)
+    except InputError:
+        return None
+    share = found.active_parameters / found.parameters
+    return share if share < 1 else None
+
+
 def chips_in(text: str) -> tuple[str, ...]:
     """Return the chips of the catalog that ``text`` names, in its order, each as usually meant.
 

@@ -118,7 +118,7 @@ class Cause:
     evidence: tuple[Evidence, ...] = ()
     only_with_evidence: bool = False
     tolerance: float = 0.0
-    verdict: Literal["faulty", "degraded", "healthy"] = "degraded"
+    verdict: Literal["faulty", "degraded", "healthy", "refused"] = "degraded"
     asks: str = ""
     ceiling: bool = False
     stops: bool = False
@@ -167,9 +167,10 @@ _SHOWN: Final[Mapping[str, Callable[[float], str]]] = {
     "memory_needed": units.show_bytes,
     **dict.fromkeys(
         (
-            "cards_used_share", "efficiency_across", "efficiency_in_node", "leaf_uplinks_left",
-            "mfu_dense", "mfu_said", "mfu_sparse", "network_measured_share", "of_expected",
-            "pcie_share", "shm_pairs_share", "states_over_memory",
+            "active_share", "cards_used_share", "efficiency_across", "efficiency_in_node",
+            "leaf_uplinks_left", "mfu_dense", "mfu_of_active_parameters", "mfu_said", "mfu_sparse",
+            "network_measured_share", "of_expected", "pcie_share", "shm_pairs_share",
+            "states_over_memory",
         ),
         units.show_percent,
     ),

@@ -48,6 +48,9 @@ DOUBTED: Final = 20.0
 """Assumed: odds that it is something else, where files and the named system contradict each other,
 over those where they agree."""
 
+_THERE: Final = 0.5
+"""Assumed: a fault that is less likely than not is no fault beside the numbers."""
+
 _FROM: Final = 4 * 2**20
 """Bytes. Below, start-up times rule, in which machines differ twofold without any fault."""
 
@@ -98,7 +101,8 @@ def faults(case: Case, candidates: Sequence[Cause]) -> tuple[Weighed, ...]:
             odds = cause.prior * prod(factor for factor, _ in _holding(cause.evidence, case, None))
             nothing = Explanation(None, None, None, None)
             share = odds / (odds + ELSE)
-            found.append(Weighed(cause, texts, (), nothing, odds, share, beside=True))
+            if share >= _THERE:
+                found.append(Weighed(cause, texts, (), nothing, odds, share, beside=True))
     return tuple(sorted(found, key=lambda one: -one.odds))
 
 

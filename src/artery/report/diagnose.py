@@ -11,6 +11,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
+from artery.answers.diagnose_proof import Proof
 from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World, causes, shown
 from artery.diagnoser.verdict import Judged, Missing, settles
@@ -31,6 +32,7 @@ from artery.report.words import Language, Words
 _STYLES: Final = {"healthy": "green", "degraded": "yellow", "faulty": "red", "refused": "red"}
 _MOST_ROWS: Final = 12
 _SURE: Final = 0.99
+_LIKELY: Final = 0.05
 
 
 def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
@@ -136,15 +138,12 @@ def diagnose_drawing(
     for refusal in found.refusals:
         text, fix = (said(one, language, "diagnose") for one in (refusal.text, refusal.fix))
         parts.append(Text(word["refusal"].format(text=text, fix=fix), style="red"))
-    if found.verdict == "healthy":
+    if found.verdict == "healthy" and found.judged is not None:
         parts.append(Text(word["healthy_but" if _faults(answer) else "healthy_next"]))
-    for head, wanted in (("faults", True), ("causes", False)):
-        shown = [one for one in found.findings if one.beside is wanted]
-        if shown:
-            parts += [Text(""), Text(word[head], style="bold")]
-        parts += [_cause(number, one, answer, language) for number, one in enumerate(shown, 1)]
+    parts += _findings(answer, language)
     if answer.proof is not None:
-        parts += [Text(""), *proof_drawing(answer.proof, word)]
+        shared = _shares_world(answer.proof, found.findings)
+        parts += [Text(""), *proof_drawing(answer.proof, word, shared=shared)]
     if answer.job is not None:
         parts += [Text(""), *job_drawing(answer.job, word)]
     if answer.run is not None:
@@ -153,6 +152,32 @@ def diagnose_drawing(
     if facts:
         parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word, language)]
     return Group(*parts)
+
+
+def _findings(answer: DiagnoseAnswer, language: Language) -> Iterator[RenderableType]:
+    """Yield the faults beside the numbers, then the causes of the numbers."""
+    word = diagnose_words(language)
+    for head, wanted in (("faults", True), ("causes", False)):
+        shown = [one for one in answer.diagnosis.findings if one.beside is wanted]
+        if not shown:
+            continue
+        yield Text("")
+        yield Text(word[head], style="bold")
+        if all(one.explanation.fits is False for one in shown):
+            yield Text(word["none_fits"])
+        yield from (_cause(number, one, answer, language) for number, one in enumerate(shown, 1))
+
+
+def _shares_world(proof: Proof, findings: Sequence[Weighed]) -> bool:
+    """Whether another likely cause changes the network as the one that was played."""
+    alike = [
+        one
+        for one in findings
+        if one.explanation.world == proof.world
+        and one.explanation.fits
+        and one.confidence > _LIKELY
+    ]
+    return len(alike) > 1
 
 
 def _missing(missing: Sequence[Missing], language: Language) -> Iterator[RenderableType]:
@@ -180,7 +205,7 @@ def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
     curve = judged.curve
     line = word["on"].format(
         collective=curve.collective or "all_reduce", system=answer.system,
-        ranks=answer.facts.get("ranks", "?") if curve.ranks is None else curve.ranks,
+        ranks=curve.ranks or answer.ranks or _told(answer, "ranks"),
         nodes=curve.nodes or _told(answer, "nodes"),
     )  # fmt: skip
     return Group(text, Text(line))
@@ -302,8 +327,9 @@ def _ask(text: str, language: Language) -> str:
 
 
 def _notes(answer: DiagnoseAnswer, word: Words, language: Language) -> Iterator[str]:
+    wire = "" if answer.wire is None else word["wire"].format(rate=gigabytes(answer.wire))
     for note in answer.notes:
-        yield word[note].format(wire=gigabytes(answer.wire or 0.0))
+        yield word[note].format(wire=wire)
     for text in answer.assumed:
         yield f"{word['assumed']}: {said(text, language, 'diagnose')}"
     for name, value in answer.facts.items():

@@ -61,8 +61,11 @@ def job_payload(job: Job) -> Mapping[str, object]:
     }
 
 
-def proof_drawing(proof: Proof, word: Words) -> Iterator[RenderableType]:
-    """Yield what was played, the sizes, and whether it lands on what was measured."""
+def proof_drawing(proof: Proof, word: Words, *, shared: bool = False) -> Iterator[RenderableType]:
+    """Yield what was played, the sizes, and whether it lands on what was measured.
+
+    ``shared``: other causes change the network alike.
+    """
     how = word["played"].format(
         engine=proof.engine, routing=word[f"routing_{proof.routing}"],
         algorithm=proof.algorithm.replace("_", " "),
@@ -80,7 +83,8 @@ def proof_drawing(proof: Proof, word: Words) -> Iterator[RenderableType]:
         cells = map(gigabytes, (one.measured, one.faulty, one.whole))
         table.add_row(units.show_bytes(one.size), *cells)
     yield indented(table)
-    yield indented(Text(word["lands" if proof.lands else "misses"],
+    landing = "lands_shared" if shared else "lands"
+    yield indented(Text(word[landing if proof.lands else "misses"],
                         style="green" if proof.lands else "yellow"))  # fmt: skip
 
 

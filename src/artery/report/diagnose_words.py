@@ -42,15 +42,18 @@ _EN = {
     "shape": "shape",
     "plateau": "a plateau of {plateau} GB/s",
     "rising": "still rising at the largest size: larger messages would show more",
-    "falling": "falls from {before} GB/s at {at} to {after}: congestion or loss, not latency",
+    "falling": "falls from {before} to {after} GB/s at {at}: congestion or loss, not latency",
     "flat": "flat at {plateau} GB/s over all sizes: the wrong transport",
     "uneven": "up and down: unsteady, measure again on idle nodes",
     "point": "one size only",
     "average": '"Avg bus bandwidth" is the mean over all sizes, not the peak: the largest size '
     "is compared here.",
     "two_nodes": "Two nodes: a tree has one edge, so that busbw may show almost twice what the "
-    "cards carry; a ring shows what they carry, and is as right. What a chip puts on the "
-    "network, busbw·(k-1)/(n-1): {wire} GB/s.",
+    "cards carry; a ring shows what they carry, and is as right.{wire}",
+    "wire": " What a chip puts on the network, busbw·(k-1)/(n-1): {rate} GB/s.",
+    "none_fits": "No cause that is known gives this number; those that come nearest:",
+    "lands_shared": "the changed network gives what was measured: proved; which of the causes "
+    "changes it, that does not tell",
     "above_link": "busbw above the link's rate is right where NVSwitches add (NVLS): a chip sends "
     "1 + 1/n of the data, not 2(n-1)/n.",
     "old_columns": "Old all-gather columns: algbw carries (n-1)/n already; busbw is right.",
@@ -133,13 +136,16 @@ _ZH = {
     "shape": "形状",
     "plateau": "平台为 {plateau} GB/s",
     "rising": "到最大消息仍在上升：更大的消息会更高",
-    "falling": "在 {at} 处由 {before} GB/s 降到 {after}：是拥塞或丢包，不是延迟",
+    "falling": "在 {at} 处由 {before} 降到 {after} GB/s：是拥塞或丢包，不是延迟",
     "flat": "所有大小都停在 {plateau} GB/s：用错了传输方式",
     "uneven": "忽高忽低：不稳定，请在空闲节点上重测",
     "point": "只有一个大小",
     "average": "“Avg bus bandwidth” 是所有大小的平均值，不是峰值；此处比较的是最大消息。",
-    "two_nodes": "两个节点：树只有一条边，busbw 可接近网卡速率的两倍；环则等于网卡速率，同样正常。"
-    "每芯片送上网络的速率 busbw·(k-1)/(n-1)：{wire} GB/s。",
+    "two_nodes": "两个节点：树只有一条边，busbw 可接近网卡速率的两倍；环则等于网卡速率，"
+    "同样正常。{wire}",
+    "wire": "每芯片送上网络的速率 busbw·(k-1)/(n-1)：{rate} GB/s。",
+    "none_fits": "已知原因都得不出这个数值；最接近的是：",
+    "lands_shared": "改变后的网络得到实测值：已证明；但不能说明是其中哪个原因改变了它",
     "above_link": "NVSwitch 做加法（NVLS）时，busbw 高于链路速率是正常的："
     "每芯片只发送 1 + 1/n 倍数据，而非 2(n-1)/n。",
     "old_columns": "旧版 all-gather 列：algbw 已含 (n-1)/n；busbw 是对的。",
