@@ -261,6 +261,10 @@ def _implied(log: _Log) -> str | None:
     return "Socket" if log.sockets else None
 
 
+OWN_MEMORY: Final = 5e12
+"""B/s that NCCL gives to a way inside one device (topo.h: LOC_BW, 5000 GB/s)."""
+
+
 def _summary(fields: dict[str, Any]) -> Iterator[str]:
     ranks = f"{fields['ranks']} ranks" if fields["ranks"] else "ranks unknown"
     nodes = f" on {fields['nodes']} nodes" if fields["nodes"] else ""
@@ -277,7 +281,15 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
         yield f"NVLS: {'in use' if fields['nvls_used'] else 'available, its use is not shown'}"
     if fields["graph"]:
         one = fields["graph"][0]
-        yield f"the machine as NCCL sees it: at most {one['max_bytes_per_s'] / 1e9:g} GB/s"
+        most, total = one["max_bytes_per_s"] / 1e9, one["total_bytes_per_s"] / 1e9
+        yield f"the machine as NCCL sees it: at most {most:g} GB/s; a GPU's links sum to {total:g}"
+        links = [
+            f"{one['links'][kind]} {kind} of {width / 1e9:g} GB/s"
+            for kind, width in one["widths"].items()
+            if 0 < width < OWN_MEMORY
+        ]
+        if links:
+            yield f"links, by the widest of a kind: {', '.join(links)}"
     if fields["paths"]:
         slow = min(fields["paths"], key=lambda path: path["bytes_per_s"])
         rate = f"{slow['bytes_per_s'] / 1e9:g} GB/s, {slow['type']}"
