@@ -55,7 +55,8 @@ measured:
 def test_over_two_nodes_the_algorithm_that_was_priced_is_the_one_that_is_played(
     tmp_path: Path,
 ) -> None:
-    # A ring shows what the cards carry: half of 8 x 48 GB/s is 192; a tree would show more.
+    # A ring shows what the cards carry: half of 8 x 48 GB/s is 192; a tree would show more. With
+    # whole cards a chip passes on 370 GB/s, as inside one node (365.8 measured on four).
     path = tmp_path / "facts.yaml"
     path.write_text(TWO_NODES)
     found = diagnose(str(path))
@@ -66,7 +67,7 @@ def test_over_two_nodes_the_algorithm_that_was_priced_is_the_one_that_is_played(
     assert found.proof.lands
     largest = found.proof.points[-1]
     assert largest.faulty == pytest.approx(192e9, rel=0.05)
-    assert largest.whole == pytest.approx(384e9, rel=0.05)
+    assert largest.whole == pytest.approx(370e9, rel=0.05)
     assert best.played is None
 
 

@@ -229,3 +229,39 @@ def test_a_few_bytes_still_cross_the_network(size: str, routing: str) -> None:
     few = simulate("all_reduce", "dgx-h100:16", size=size, routing=routing, links=0)
     more = simulate("all_reduce", "dgx-h100:16", size="64", routing=routing, links=0)
     assert few.network == pytest.approx(more.network, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("on", "algorithm", "size"),
+    [
+        ("gb200-nvl72:144", "collnet", "1G"),
+        ("gb200-nvl72:144", "collnet", "8G"),
+        ("dgx-h100:64", "collnet", "1G"),
+        ("mi300x-8:16", "ring", "1G"),
+        ("rtx3090x2", "ring", "1G"),
+    ],
+)
+def test_no_network_makes_chips_pass_on_faster(on: str, algorithm: str, size: str) -> None:
+    """What a chip passes on at most is measured inside a node, above what links alone would say."""
+    found = simulate("all_reduce", on, algorithm=algorithm, size=size, links=0)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "nvls_tree", "collnet"])
+def test_messages_that_wait_for_whole_slices_say_how_far_off_they_are(algorithm: str) -> None:
+    found, piped = (
+        simulate("all_reduce", "dgx-h100:64", algorithm=algorithm, size="256M", engine=engine,
+                 routing="static", links=0)
+        for engine in ("messages", "coupled")
+    )  # fmt: skip
+    assert found.seconds > 1.1 * piped.seconds
+    assert "slices" in found.notes
+    assert found.low <= piped.seconds <= found.high
+    assert found.network * (1 - found.error) <= piped.network
+
+
+def test_rings_do_not_wait_for_slices() -> None:
+    found = simulate("all_reduce", "dgx-h100:64", algorithm="ring", size="16M", engine="messages")
+    assert "slices" not in found.notes
+    assert found.error <= 0.05

@@ -14,7 +14,11 @@ import pytest
 from artery import native
 from artery.native import FOLDER, Core
 
-WITH = {"fluid": ("repair",), "packets": ("messages",)}
+WITH = {
+    "fluid": ("repair",),
+    "messages": ("fluid", "repair"),
+    "packets": ("messages",),
+}
 """The C files that others call, or that are wanted beside them."""
 OPTIONS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 

@@ -165,7 +165,7 @@ def _told(
     outcome, tried = played
     run, startup = outcome.simulation, outcome.added.startup
     ranks = len(question.chips)
-    seconds = run.jobs[0] + startup if ranks > 1 else 0.0
+    seconds = outcome.seconds if ranks > 1 else 0.0
     relieved = RELIEVED if request.links else 0
     return SimulateAnswer(
         collective=question.collective,
@@ -177,7 +177,7 @@ def _told(
         protocol=outcome.added.protocol,
         library=question.library.title,
         version=question.library.version,
-        network=run.jobs[0],
+        network=outcome.network,
         startup=startup,
         busbw=question.total / seconds * float(bus_factor(question.collective, np.array(ranks)))
         if seconds
@@ -218,15 +218,18 @@ def _spread(question: Question, outcome: Outcome, seeds: int, tell: Heard) -> Ra
     """Return the range over the seeds, or the engine's error band."""
     from artery.simulator.seeds import Range, over_seeds
 
-    seconds, error = outcome.simulation.jobs[0], outcome.simulation.chosen.error
+    seconds, error = outcome.network, outcome.simulation.chosen.error
+    passing = outcome.added.passing
     if seeds == 1 and outcome.simulation.between is not None:
         return Range(1, outcome.simulation.between[0], seconds, outcome.simulation.between[1])
+    if seeds == 1 and outcome.simulation.piped:
+        return Range(1, max(outcome.simulation.piped, passing), seconds, seconds)
     if seeds == 1:
         return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
     drawn = over_seeds(question.system, outcome.jobs, outcome.scenario, seeds)
     found = [seconds]
     for more in drawn:
-        found.append(more)
+        found.append(max(more, passing))
         tell(f"{len(found):,} of {seeds:,} seeds played")
     return Range.of(found)
 
@@ -239,7 +242,7 @@ def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
     if not len(done) or len(done) > MOST_FINISHES:
         return ()
     at = np.zeros(question.system.chips)
-    at[outcome.jobs[0].chips] = done + outcome.added.startup
+    at[outcome.jobs[0].chips] = np.maximum(done, outcome.added.passing) + outcome.added.startup
     return tuple(at[question.chips].tolist())
 
 
@@ -257,6 +260,8 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     segment = protocol(outcome.scenario.transport).segment
     if run.chosen.engine == "messages" and run.chosen.segment != segment:
         notes.append("coarse")
+    if run.piped:
+        notes.append("slices")
     if run.unfinished:
         notes.append("unfinished")
     if question.offload.card is not None:

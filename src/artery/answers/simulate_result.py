@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
-Note = Literal["coarse", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin", "card"]
+Note = Literal[
+    "coarse", "slices", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin", "card"
+]
 """What has to be said beside the figures; the renderer has the words."""
 
 

@@ -16,6 +16,7 @@ _EN = {
     "network_only": "network {network}, simulated",
     "seeds": "over {seeds} seeds: {low} to {high} (5 to 95 in a hundred), half below {median}",
     "band": "error of the engine against packets: at most {error} in its suite",
+    "waiting_band": "steps wait for whole slices: in a pipeline up to {error} less",
     "sampled_band": "sampled: {low} to {high} in 9 of 10 draws of hashes and of the sample, and by "
     "what messages wait for beside the busiest link",
     "sampled_flows": "{flows} messages, of which {events} were sampled",
@@ -65,6 +66,8 @@ _EN = {
     "tried": "algorithms tried",
     "cannot": "not here: {reason}",
     "coarse": "Messages were cut coarsely to bound the work; error up to {error}.",
+    "slices": "Messages wait for whole slices, step by step, as no library does; --engine coupled "
+    "plays the pipeline.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
@@ -82,6 +85,7 @@ _ZH = {
     "network_only": "网络 {network}（仿真）",
     "seeds": "{seeds} 个种子：{low} 至 {high}（5 % 至 95 %），中位数 {median}",
     "band": "引擎相对逐包仿真的误差：在其测试集中至多 {error}",
+    "waiting_band": "每一步都等整个切片；流水传递时最多可少 {error}",
     "sampled_band": "抽样：十次哈希与抽样中有九次在 {low} 至 {high} 之间，含最忙链路以外的等待",
     "sampled_flows": "{flows} 条消息，其中抽样 {events} 条",
     "closed": "闭式公式",
@@ -130,6 +134,7 @@ _ZH = {
     "tried": "试过的算法",
     "cannot": "此处不可用：{reason}",
     "coarse": "为限制计算量，消息切分较粗；误差可达 {error}。",
+    "slices": "消息逐步等待整个切片，而通信库并不如此；--engine coupled 按流水传递播放。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",

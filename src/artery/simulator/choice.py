@@ -87,8 +87,7 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
         raise _not_pipelined()
     if scenario.engine == "coupled":
         return Chosen("coupled", "asked", count, ERROR["coupled"], segment)
-    sliced = any(pipe.kind != "ring" for job in jobs for pipe in job.schedule.pipes)
-    if scenario.engine == "auto" and pipelined and (sliced or count > COUPLED_FROM):
+    if scenario.engine == "auto" and pipelined and (sliced(jobs) or count > COUPLED_FROM):
         return Chosen("coupled", "pipelined", count, ERROR["coupled"], segment)
     if count > MOST_MESSAGES:
         raise _too_many(count)
@@ -99,6 +98,12 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     if smallest >= BULK:
         return Chosen("fluid", "bulk", count, ERROR["fluid"], segment)
     return Chosen("messages", "small", count, coarse, segment)
+
+
+def sliced(jobs: tuple[Placed, ...]) -> bool:
+    """Whether all have a pipelined form and slices pass through trees or switches that add."""
+    every = all(playable(job) for job in jobs)
+    return every and any(pipe.kind != "ring" for job in jobs for pipe in job.schedule.pipes)
 
 
 def _of_a_sample(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> Chosen | None:
