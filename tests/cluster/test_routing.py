@@ -198,6 +198,21 @@ def test_static_routes_spread_a_shift_without_collisions() -> None:
     assert np.bincount(hashed.link).max() > 1
 
 
+def test_adaptive_routes_of_very_many_pairs_stay_even() -> None:
+    """All pairs of a batch see the same loads: those of one source in a row took the same link."""
+    found = system("hgx-h100-roce:256")
+    net = network(found)
+    source, target = np.divmod(np.arange(256 * 256), 256)
+    apart = source // 16 != target // 16
+    worst = {}
+    for policy in ("hash", "adaptive"):
+        routed = paths(found, net, source[apart], target[apart], policy=policy)
+        cables = np.concatenate([net.between, net.between + net.cables])
+        load = np.bincount(routed.link, minlength=len(net.rate))[cables]
+        worst[policy] = load.max() / load[load > 0].mean()
+    assert worst["adaptive"] < 1 + (worst["hash"] - 1) * 0.6
+
+
 def test_adaptive_routes_collide_less_than_hashed_ones() -> None:
     found, net = built("dgx-h100:2048")
     source = np.arange(2048)

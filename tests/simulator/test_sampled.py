@@ -39,6 +39,7 @@ def played(built: System, scenario: Scenario, name: str = "grouped") -> Simulati
         (Scenario(failed=0.03, seed=4), 0.05),
         (Scenario(slow={5: 2.0}), 0.03),
         (Scenario(background=0.3, seed=7), 0.04),
+        (Scenario(routing="adaptive"), 0.05),
     ],
 )
 def test_a_sample_finds_the_time_of_all_messages(
@@ -52,6 +53,15 @@ def test_a_sample_finds_the_time_of_all_messages(
     assert some.jobs[0] == pytest.approx(whole, rel=most)
     assert some.between is not None
     assert some.between[0] * 0.99 < whole < some.between[1] * 1.01
+
+
+def test_sprayed_loads_are_more_even_than_hashed_ones() -> None:
+    built = system("rail-clos-h100:1024")
+    hashed = played(built, Scenario(engine="sampled"))
+    sprayed = played(built, Scenario(engine="sampled", routing="spray"))
+    cables = hashed.network.between
+    assert sprayed.carried[cables].std() < 0.4 * hashed.carried[cables].std()
+    assert sprayed.jobs[0] < hashed.jobs[0]
 
 
 def test_where_all_are_in_the_sample_the_loads_are_exact(fabric: System) -> None:

@@ -49,13 +49,19 @@ def spray(network: Network, source: Ints, target: Ints, words: Words, ways: int)
 def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: int) -> Paths:
     """Return one path per pair: of ``ways`` the one whose busiest link is then least loaded.
 
-    Pairs choose one batch after the other in their order; load is pairs per B/s. In a dragonfly
-    half of the ways are longer ones, taken where these are less loaded (UGAL, Kim et al., 2008).
+    Pairs choose one batch after the other; load is pairs per B/s. Those of one batch see the same
+    loads, so that batches are drawn: pairs of one source in a row would all take the link that was
+    least loaded before them. In a dragonfly half of the ways are longer ones, taken where these are
+    less loaded (UGAL, Kim et al., 2008).
     """
     longer = isinstance(network.plan, Tree) and isinstance(network.plan.fabric, Dragonfly)
     load = np.zeros(len(network.rate))
     cost = 1.0 / np.maximum(network.rate, 1)
     batch = -(-len(source) // BATCHES)
+    turn = np.arange(len(source))
+    if batch > 1:
+        turn = np.random.default_rng(0).permutation(turn)
+    source, target, words = source[turn], target[turn], words[turn]
     parts: list[Rows] = []
     for part in chunks(len(source)):
         query = network, source[part], target[part], words[part]
@@ -70,7 +76,17 @@ def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: i
             own = dead + part.start
             rows = put(rows, dead, one_each(network, source[own], target[own], words[own], None))
         parts.append(rows)
-    return packed(parts)
+    return packed([_in_order(parts, turn)])
+
+
+def _in_order(parts: list[Rows], turn: Ints) -> Rows:
+    """Return the rows of all parts, row i in the place ``turn[i]``."""
+    found = np.full((len(turn), max((rows.shape[1] for rows in parts), default=0)), -1, np.int32)
+    first = 0
+    for rows in parts:
+        found[turn[first : first + len(rows)], : rows.shape[1]] = rows
+        first += len(rows)
+    return found
 
 
 def _candidates(
