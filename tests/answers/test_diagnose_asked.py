@@ -130,3 +130,11 @@ def test_lost_links_of_the_named_file_are_a_fault_where_nothing_was_measured(
     path.write_text("workload: {words: nothing measured yet}\n")
     found = diagnose(str(path), on=FABRIC, overrides=["node=dgx-h100"]).diagnosis
     assert "lost_uplinks" in [one.cause.key for one in found.findings]
+
+
+def test_lost_links_that_these_ranks_do_not_cross_are_no_cause() -> None:
+    # Two nodes on one leaf at 3 GB/s: TCP, whatever is missing above the leaves.
+    sockets = str(CASES / "sockets.log")
+    found = diagnose(sockets, on=FABRIC, overrides=["node=dgx-h100"], prove=False).diagnosis
+    assert found.findings[0].cause.key == "sockets"
+    assert [one.cause.key for one in found.findings if one.beside] == ["lost_uplinks"]

@@ -6,7 +6,7 @@ import pytest
 
 from artery.diagnoser.case import Case, Curve, Point, Said
 from artery.diagnoser.rules import Cause, Evidence, World
-from artery.diagnoser.weigh import ELSE, UNPRICED, Priced, residual, weigh
+from artery.diagnoser.weigh import ELSE, TOLERANCE, UNPRICED, Priced, residual, weigh
 
 SIZES = (2**24, 2**28, 2**32)
 USUAL = (100e9, 300e9, 400e9)
@@ -86,3 +86,12 @@ def test_one_line_that_meets_two_rules_counts_once_by_the_stronger() -> None:
     (found,) = weigh(case, None, None, None, [cause("a", evidence=rules)])
     assert found.odds == pytest.approx(0.1 * UNPRICED * 10 * 3)
     assert found.evidence == ("a: Xid 79 on GPU 1", "b: fell off the bus")
+
+
+def test_a_cause_that_touches_nothing_here_is_as_likely_as_the_curve_without_it() -> None:
+    def untouched(world: World) -> Priced | None:
+        return None if world else Priced(USUAL)
+
+    (found,) = weigh(Case(), CURVE, None, untouched, [cause("a", {"above_leaf": 0.5})])
+    assert found.explanation.fits is None
+    assert found.odds == pytest.approx(0.1 * UNPRICED * exp(-((log(2) / TOLERANCE) ** 2) / 2))

@@ -31,6 +31,9 @@ def repricer(setting: Setting, collective: Collective, curve: Curve) -> Reprice:
     usual = {way: busbw(setting, collective, sizes, way) for way in ways}
 
     def reprice(world: World) -> Priced | None:
+        if not world:
+            whole = [Priced(rates, way) for way, rates in usual.items()]
+            return min(whole, key=lambda one: residual(curve, one.busbw))
         changed = change(setting, world)
         if changed is None:
             return None

@@ -29,7 +29,8 @@ class Priced:
 
 
 Reprice = Callable[[World], Priced | None]
-"""The price of a changed world; ``None`` if it cannot be, or changes nothing."""
+"""The price of a changed world; ``None`` if it cannot be, or changes nothing. That of no change at
+all is the price of the system as it should be."""
 
 TOLERANCE: Final = 0.12
 """Assumed: a factor of 1.13 between a machine and its price is nothing (the spread of the
@@ -177,7 +178,10 @@ def _explain(
     priced = [(world, reprice(world)) for world in worlds]
     able = [(residual(curve, found.busbw), world, found) for world, found in priced if found]
     if not able:
-        return Explanation(None, None, None, None), UNPRICED
+        # It touches nothing here: links above the leaves, say, of nodes on one leaf.
+        usual = reprice({})
+        left = residual(curve, usual.busbw) if usual is not None else 0.0
+        return Explanation(None, None, None, None), UNPRICED * likelihood(cause, left)
     left, world, found = min(able, key=lambda one: one[0])
     best = max(range(len(found.busbw)), key=lambda index: curve.points[index].size)
     fits = left <= FITS * spread_of(cause)
