@@ -134,3 +134,28 @@ def test_goodput_refuses_what_would_change_nothing(
         artery.goodput("gpt2", "dgx-h100:64", **alone)
     without = artery.goodput("gpt2", "dgx-h100:64")
     assert artery.goodput("gpt2", "dgx-h100:64", **alone, **beside).ettr.value < without.ettr.value
+
+
+def test_a_queue_time_without_a_run_to_wait_for_is_said() -> None:
+    def said(**more: float) -> bool:
+        answer = artery.goodput("gpt2", "dgx-h100:8", queue_time=3600.0, **more)
+        return any("queue time" in each for each in answer.warnings)
+
+    assert said()
+    assert not said(tokens=1e12)
+
+
+@pytest.mark.parametrize("text", ["p90-queue", "best=1h", "p90-queue=elastic", "mean-queue=-1h"])
+def test_a_size_that_cannot_be_asked_for_is_refused_before_anything_is_read(text: str) -> None:
+    with pytest.raises(InputError, match="size-for"):
+        artery.schedule("missing.csv", "dgx-h100:64", policies=("fifo",), size_for=text)
+
+
+def test_when_no_job_is_left_the_window_or_the_system_is_said(tmp_path: Path) -> None:
+    jobs = listed(tmp_path, "0,60,128", "3600,60,256")
+    with pytest.raises(InputError, match="jobs of 128 chips or more, on 64 chips") as refused:
+        artery.schedule(jobs, "dgx-h100:64")
+    assert refused.value.problems[0].file == jobs
+    with pytest.raises(InputError, match=r"the last job comes 1\.00 h in") as refused:
+        artery.schedule(jobs, "dgx-h100:512", window=(7200.0, 9000.0))
+    assert refused.value.problems[0].field == "window"

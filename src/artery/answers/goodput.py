@@ -291,6 +291,10 @@ def _warnings(case: _Case) -> tuple[str, ...]:
             "shared store assumed at 0.98 GB/s per node (Llama 3's: 2 TB/s for 2,048 nodes); "
             "give yours with --store-bandwidth"
         )
+    if case.told.queue_time and case.result.run is None:
+        said.append(
+            "the queue time counts in a whole run, which --tokens sizes; it changes nothing"
+        )
     if case.told.interval is not None and case.told.interval < case.job.tiers[0].persist:
         said.append("the interval given is shorter than the time until a copy is safe")
     return tuple(said)

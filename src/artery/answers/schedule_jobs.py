@@ -17,7 +17,8 @@ from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.formats.job_rows import JobRow
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
-from artery.units import parse
+from artery.formats.wording import counted
+from artery.units import parse, show_time
 
 MADE_UP: Final = "synthetic:"
 JOBS: Final = 10_000
@@ -61,7 +62,7 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
         if passed:
             notes.append(f"{passed:,} lines of {trace} are no jobs; artery read says which and why")
         source = reading.format
-    kept = _kept(found, system, request, notes)
+    kept = _kept(trace, found, system, request, notes)
     kinds: dict[Kind, int] = {}
     shapes: dict[tuple[object, ...], tuple[int, tuple[int, ...]]] = {}
     jobs = []
@@ -161,7 +162,7 @@ def _job(row: JobRow, number: int) -> FleetJob:
 
 
 def _kept(
-    jobs: Sequence[FleetJob], system: System, request: Request, notes: list[str]
+    trace: str, jobs: Sequence[FleetJob], system: System, request: Request, notes: list[str]
 ) -> list[FleetJob]:
     """Those of the window that fit the system."""
     ordered = sorted(jobs, key=lambda job: job.submit)
@@ -179,10 +180,16 @@ def _kept(
             f"{len(ordered) - len(fitting):,} jobs ask for more chips (up to {most:,}) than there "
             f"are ({room:,}): left out"
         )
+    if not ordered:
+        found = f"none of {counted(len(jobs), 'job')} is submitted in it"
+        last = show_time(max(job.submit for job in jobs) - first)
+        rule, fix = "one job at least must be left", f"0d:{last}; the last job comes {last} in"
+        raise InputError(Problem(field="window", found=found, rule=rule, fix=fix))
     if not fitting:
-        rule = "one job at least must be left, in the window and on the system"
-        found = f"{len(jobs):,} jobs, none left"
-        raise InputError(Problem(found=found, rule=rule, fix="a larger system or window"))
+        least = min(job.chips for job in ordered)
+        found = f"jobs of {least:,} chips or more, on {room:,} chips"
+        rule, fix = "one job at least must fit the system", "a larger system, or fewer spares"
+        raise InputError(Problem(file=trace, found=found, rule=rule, fix=fix))
     return fitting
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Final
@@ -12,7 +12,8 @@ from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.policies import POLICIES
 from artery.cloud.spares import REPAIR
 from artery.cloud.told_failures import Rates
-from artery.errors import Problem, Problems, UnknownNameError, UsageError
+from artery.errors import InputError, Problem, Problems, UnknownNameError, UsageError
+from artery.units import parse
 
 DEFAULT: Final = ("fifo", "backfill", "elastic-backfill")
 """Policies that are compared unless others are named."""
@@ -113,11 +114,25 @@ def _check_names(request: Request, problems: Problems) -> None:
         problems.absorb(UnknownNameError("failure rate", request.rate, RATES))
     if request.network not in NETWORKS:
         problems.absorb(UnknownNameError("network", request.network, NETWORKS))
+    if request.size_for is not None:
+        _check_size_for(request.size_for, request.policies, problems)
     if request.placing not in ("topology", "blind"):
         problems.absorb(UnknownNameError("placing", request.placing, ("topology", "blind")))
     if request.model is None and any((request.tp, request.pp, request.cp)):
         rule = "tp, pp and cp are those of the model that all jobs train"
         problems.add(_wrong("tp", "no model", rule, "--model llama3-70b --tp 8"))
+
+
+def _check_size_for(text: str, policies: Sequence[str], problems: Problems) -> None:
+    measure, _, wanted = text.partition("=")
+    if measure not in MEASURES or not wanted:
+        rule = f"is one of {', '.join(MEASURES)}, = and a time or a policy that is played"
+        problems.add(_wrong("size-for", f'"{text}"', rule, "p90-queue=fifo"))
+    elif wanted not in policies:
+        try:
+            parse(wanted, "s")
+        except InputError as error:
+            problems.absorb(error.at(field="size-for"))
 
 
 def _check_numbers(request: Request, problems: Problems) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from math import isfinite
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.goodput_log import MeasuredRun
 from artery.answers.goodput_result import Choice, Fix, GoodputAnswer
 from artery.core.failure import FailureClass
 from artery.core.term import Term
@@ -24,6 +23,9 @@ from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 from artery.units import show_bytes, show_count, show_money, show_percent
 from artery.units import show_time as _finite_time
+
+if TYPE_CHECKING:
+    from artery.answers.goodput_log import MeasuredRun
 
 _SHARES: Final = ("productive", "saving", "redone", "restarting", "waiting")
 _SHOWN: Final = 6

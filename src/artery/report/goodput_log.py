@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from artery.answers.goodput_log import Against, MeasuredRun
 from artery.report.goodput_log_words import log_words
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 from artery.units import show_count, show_percent, show_time
+
+if TYPE_CHECKING:
+    from artery.answers.goodput_log import Against, MeasuredRun
 
 _NOTHING = "–"
 
