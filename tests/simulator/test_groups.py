@@ -183,3 +183,14 @@ def test_trees_on_direct_links_pass_on_along_them() -> None:
     crossed = {found.network.links[found.network.kind[link]].kind
                for link in np.flatnonzero(found.carried)}  # fmt: skip
     assert {kind[:6] for kind in crossed} == {"nvlink"}
+
+
+@pytest.mark.parametrize("size", [1, 7, 63, 64, 100, 1000])
+def test_an_all_to_all_of_few_bytes_sends_these_and_no_more(size: int) -> None:
+    """As many on every link as when each message is cut and played."""
+    jobs = laid(H100, Shared("alltoall", "grouped", size), np.arange(64)[None, :])
+    both = [
+        simulate(H100, jobs, Scenario(engine=engine, routing="static")).carried
+        for engine in ENGINES
+    ]
+    assert np.array_equal(*both)

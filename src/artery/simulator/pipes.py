@@ -85,7 +85,8 @@ def coupled_pipes(
         (number, ring)
         for number, job in enumerate(jobs)
         for pipe in job.schedule.pipes
-        for ring in _rings(pipe)
+        for part in _whole_bytes(pipe, job)
+        for ring in _rings(part)
     ]
     ways = _ways(scenario, sum(len(pipe.source) for _, pipe in found))
     folded = _folded(system, wires, jobs, found, scenario) if ways == 1 else None
@@ -225,6 +226,25 @@ def _folded(
     return _joined(
         jobs, laid, mixed.ends, mixed.routes, alike=equal, pieces=_pieces(scenario)
     )  # fmt: skip
+
+
+def _whole_bytes(pipe: Pipe, job: Placed) -> list[Pipe]:
+    """Return an all-to-all's pipe in two, whose pairs have whole bytes that add up to the buffer.
+
+    Of b bytes for n ranks the first b mod n get one more, as when every message is cut; pairs
+    without a byte send nothing.
+    """
+    exact, ranks = pipe.weight * pipe.volume * job.total, job.schedule.ranks
+    least, more = divmod(round(exact * ranks), ranks)
+    if pipe.kind != "star" or job.schedule.collective != "alltoall" or not more:
+        return [pipe]
+    found = []
+    for some, amount in ((pipe.target < more, least + 1), (pipe.target >= more, least)):
+        if amount and some.any():
+            source, target = pipe.source[some], pipe.target[some]
+            weight = amount / (pipe.volume * job.total)
+            found.append(replace(pipe, source=source, target=target, weight=weight))
+    return found or [pipe]
 
 
 def _rings(pipe: Pipe) -> list[Pipe]:
