@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -109,9 +109,9 @@ class Cluster:
         raise TimeoutError(self.logs())
 
 
-def _free(count: int) -> int:
-    """Return the first of ``count`` ports in a row that nobody listens on."""
-    for first in range(17_800, 18_800, count + 1):
+def free(count: int, lowest: int = 17_800) -> int:
+    """Return the first of ``count`` ports in a row that nobody listens on, from ``lowest`` up."""
+    for first in range(lowest, lowest + 1000, count + 1):
         with ExitStack() as sockets:
             try:
                 for port in range(first, first + count):
@@ -123,7 +123,7 @@ def _free(count: int) -> int:
     raise RuntimeError("no free ports")
 
 
-def _stop(daemon: subprocess.Popen[bytes]) -> None:
+def stop(daemon: subprocess.Popen[bytes]) -> None:
     """End one daemon, the hard way if it does not go."""
     daemon.send_signal(signal.SIGTERM)
     try:
@@ -133,15 +133,19 @@ def _stop(daemon: subprocess.Popen[bytes]) -> None:
         daemon.wait(10)
 
 
+Beside = Callable[[Cluster, ExitStack], None]
+"""Starts what the controller needs, once munge is there; the stack gets how it is ended."""
+
+
 @contextmanager
-def cluster(folder: Path, more: str = "") -> Iterator[Cluster]:
+def cluster(folder: Path, more: str = "", beside: Beside | None = None) -> Iterator[Cluster]:
     """Run a cluster in ``folder`` while the block runs; needs root and the Slurm packages.
 
     ``more`` are further lines of its configuration.
     """
     for name in ("state", "log", *(f"spool/n{node}" for node in range(1, NODES + 1))):
         (folder / name).mkdir(parents=True)
-    port = _free(NODES + 1)
+    port = free(NODES + 1)
     conf = _CONF.format(host=socket.gethostname().partition(".")[0], port=port, folder=folder,
                         nodes=NODES, gpus=GPUS, first=port + 1, last=port + NODES)  # fmt: skip
     (folder / "slurm.conf").write_text(conf + more, "utf-8")
@@ -158,14 +162,16 @@ def cluster(folder: Path, more: str = "") -> Iterator[Cluster]:
     with ExitStack() as daemons:
         for command in _daemons(folder):
             daemon = found.start(*command)
-            daemons.callback(_stop, daemon)
+            daemons.callback(stop, daemon)
             if command[0].endswith("munged"):
-                _wait_for(folder / "munge.sock")
+                wait_for(folder / "munge.sock")
+                if beside is not None:
+                    beside(found, daemons)
         found.wait_idle()
         yield found
 
 
-def _wait_for(file: Path) -> None:
+def wait_for(file: Path) -> None:
     until = time.monotonic() + PATIENCE
     while not file.exists():
         if time.monotonic() > until:
