@@ -10,7 +10,7 @@ import pytest
 from artery.catalog import system
 from artery.core.system import System
 from artery.errors import InputError
-from artery.simulator import sampled
+from artery.simulator import choice, sampled
 from artery.simulator.loads import hottest
 from artery.simulator.sampled import _quantile
 from artery.simulator.scenario import Scenario
@@ -112,6 +112,18 @@ def test_too_many_messages_are_sampled_by_themselves(monkeypatch: pytest.MonkeyP
     assert found.jobs[0] >= 64 * MIB * 4088 / 4096 / 48e9
     assert found.between is not None
     assert found.between[0] < found.jobs[0] < found.between[1]
+
+
+def test_messages_too_many_to_be_cut_are_sprayed_in_a_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Played in one piece each they would all take their first way."""
+    monkeypatch.setattr(sampled, "PATHS", 60_000)
+    monkeypatch.setattr(choice, "MOST_EVENTS", 300_000)
+    found = played(system("dgx-h100:256"), Scenario(routing="spray"))
+    assert found.chosen.engine == "sampled"
+    few = played(system("dgx-h100:32"), Scenario(routing="spray"))
+    assert few.chosen.engine == "messages"
 
 
 @pytest.mark.parametrize("name", ["pairwise", "windowed"])

@@ -107,11 +107,16 @@ def sliced(jobs: tuple[Placed, ...]) -> bool:
 
 
 def _of_a_sample(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> Chosen | None:
-    """Return the engine that looks at a sample, ``None`` where all can be played, or must be."""
+    """Return the engine that looks at a sample, ``None`` where all can be played, or must be.
+
+    Messages that would have to be played in one piece each cannot be sprayed: of a sample they can.
+    """
     asked, able = scenario.engine == "sampled", samplable(jobs, scenario)
     if asked and not able:
         raise _not_samplable()
-    if asked or (able and count > MOST_MESSAGES and scenario.engine == "auto"):
+    whole = scenario.routing == "spray" and not _segment(jobs, scenario, count)
+    many = able and scenario.engine == "auto" and (count > MOST_MESSAGES or whole)
+    if asked or many:
         return Chosen("sampled", "asked" if asked else "many", count, ERROR["sampled"], 0)
     return None
 
