@@ -199,3 +199,30 @@ def test_dependencies_of_a_written_schedule_are_its_steps() -> None:
     for rank in range(5):
         own = (graph.rank == rank) & graph.sends
         assert sorted(done[own].tolist()) == list(range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("num_ranks 2\nrank 0 {\nsend %sb to 1\n}\nrank 1 {\nrecv %sb from 0\n}", [3, 6]),
+        ("num_ranks %s\nrank 0 {\ncalc 1\n}", [1]),
+        ("num_ranks 2\nrank 0 {\ncalc %s\n}", [3]),
+        ("num_ranks 2\nrank %s {\ncalc 1\n}", [2]),
+        ("num_ranks 2\nrank 0 {\nsend 1b to %s\n}", [3]),
+        ("num_ranks 2\nrank 0 {\nsend 1b to 1 tag %s\n}", [3]),
+    ],
+)
+@pytest.mark.parametrize("digits", [20, 5_000])
+def test_numbers_without_end_are_refused_at_their_line(
+    text: str, lines: list[int], digits: int
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text.replace("%s", "9" * digits))
+    assert [each.line for each in caught.value.problems] == lines
+    assert all(len(each.found) < 80 for each in caught.value.problems)
+
+
+def test_zeros_before_a_number_are_nothing() -> None:
+    graph = read(f"num_ranks {'0' * 5_000}1\nrank 0 {{\ncalc {'0' * 60}7\n}}")
+    assert graph.ranks == 1
+    assert graph.delay.tolist() == [7_000]

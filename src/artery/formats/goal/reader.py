@@ -31,6 +31,9 @@ _MOST: Final = 10**15
 _DIGITS: Final = 40
 """Assumed: digits of a number that are looked at; more are too many in any case."""
 
+_NAMES: Final = 2**32 - 1
+"""Ranks and tags have 32 bits in LogGOPSim."""
+
 _NANOSECOND: Final = 1000
 """Picoseconds in the unit of ``calc`` (LogGOPSim counts in nanoseconds)."""
 
@@ -84,9 +87,11 @@ def _read(text: Text) -> _Tasks:
         if not line:
             continue
         if (found := _COUNT.fullmatch(line)) is not None:
-            tasks.ranks = int(found[1])
+            tasks.ranks = _number(
+                tasks, number, found[1], _NAMES, "a count of ranks has 32 bits", instead=_NAMES
+            )
         elif (found := _RANK.fullmatch(line)) is not None:
-            rank, labels = int(found[1]), {}
+            rank, labels = _number(tasks, number, found[1], _NAMES, "a rank has 32 bits"), {}
             _check_rank(tasks, number, rank)
         elif line == "}":
             rank = -1
@@ -102,6 +107,17 @@ def _read(text: Text) -> _Tasks:
             rule = "a rank has sends, receives, calc and requires"
             tasks.wrong(number, f'"{line}"', rule, "e.g. l1: send 8b to 1 tag 0")
     return tasks
+
+
+def _number(tasks: _Tasks, line: int, text: str, most: int, rule: str, *, instead: int = 0) -> int:
+    """Return a number; one above ``most`` is noted, and ``instead`` goes on in its place."""
+    digits = text.lstrip("0")
+    value = int(digits[:_DIGITS] or "0")
+    if value <= most:
+        return value
+    many = f"... ({len(digits)} digits)" if len(digits) > _DIGITS else ""
+    tasks.wrong(line, f"{digits[:_DIGITS]}{many}", rule, "a smaller number")
+    return instead
 
 
 def _check_rank(tasks: _Tasks, line: int, rank: int) -> None:
@@ -122,11 +138,10 @@ def _depend(tasks: _Tasks, line: int, found: re.Match[str], labels: dict[str, in
 
 def _operate(tasks: _Tasks, line: int, rank: int, found: re.Match[str]) -> None:
     verb = found["verb"] or "calc"
-    amount = int((found["size"] or found["calc"])[:_DIGITS])
-    if amount > _MOST:
-        rule = "bytes and nanoseconds are at most 10^15"
-        tasks.wrong(line, (found["size"] or found["calc"])[:40], rule, "a smaller number")
-    peer, tag = int(found["peer"] or -1), int(found["tag"] or 0)
+    rule = "bytes and nanoseconds are at most 10^15"
+    amount = _number(tasks, line, found["size"] or found["calc"], _MOST, rule)
+    peer = _number(tasks, line, found["peer"] or "-1", _NAMES, "a rank has 32 bits")
+    tag = _number(tasks, line, found["tag"] or "0", _NAMES, "a tag has 32 bits")
     if verb != "calc":
         if (verb == "send") != (found["word"] == "to"):
             fix = f"write {verb} {'to' if verb == 'send' else 'from'}"
