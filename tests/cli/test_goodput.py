@@ -48,14 +48,14 @@ def test_a_saved_plan_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str
     [
         (["--rate", "rsc"], 2, "did you mean"),
         (["--checkpoint", "tape,shared"], 2, "known: memory, local, shared"),
-        (["--checkpoint", "memory,shared"], 3, "needs a second node"),
+        (["--checkpoint", "memory,shared"], 2, "needs a second node"),
         (["--save-time", "30"], 2, "needs a unit"),
         (["--spare-risk", "2"], 2, "--spare-risk"),
         (["--node-failures-per-1000-days", "-1"], 2, "--node-failures-per-1000-days"),
-        (["--node-failures-per-1000-days", "nan"], 3, "node_failures_per_1000_days"),
+        (["--node-failures-per-1000-days", "nan"], 2, "node_failures_per_1000_days"),
         (["--set", "chip.\u00b2=3"], 3, "--set"),
         (["--set", f"chip.{'9' * 5000}=3"], 3, "--set"),
-        (["--node-failures-per-1000-days", "1e300"], 3, "0 or more, at most 1e+15"),
+        (["--node-failures-per-1000-days", "1e300"], 2, "0 or more, at most 1e+15"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_fix(

@@ -23,7 +23,7 @@ from artery.answers.result import PlanAnswer, PlanResult
 from artery.cloud.checkpoints import MASTER, State, Tier, TierName, tiers
 from artery.cloud.failure_model import failure_model
 from artery.cloud.failures import DAY
-from artery.cloud.goodput import Job, at, availability, best, mean_restart, restart_of
+from artery.cloud.goodput import HOPELESS, Job, at, availability, best, mean_restart, restart_of
 from artery.cloud.intervals import best_complete, daly, young
 from artery.cloud.recovery import given_restart, recovery
 from artery.cloud.spares import nines, spares_for_domains, spares_needed
@@ -108,7 +108,7 @@ def goodput(
         choices=_choices(case),
         levers=_levers(case, now.productive),
         run=_run(case, ettr),
-        warnings=_warnings(case),
+        warnings=_warnings(case, now.productive),
     )
 
 
@@ -277,7 +277,7 @@ def _run(case: _Case, ettr: Term) -> TrainingTime | None:
     )
 
 
-def _warnings(case: _Case) -> tuple[str, ...]:
+def _warnings(case: _Case, productive: float) -> tuple[str, ...]:
     """What the plan warns of, and what is assumed here."""
     said = [*case.answer.warnings]
     if case.told.rates.low != case.told.rates.high:
@@ -291,6 +291,8 @@ def _warnings(case: _Case) -> tuple[str, ...]:
             "shared store assumed at 0.98 GB/s per node (Llama 3's: 2 TB/s for 2,048 nodes); "
             "give yours with --store-bandwidth"
         )
+    if productive < HOPELESS:
+        said.append(f"next to nothing of the time trains ({productive:.1%}): such a job never ends")
     if case.told.queue_time and case.result.run is None:
         said.append(
             "the queue time counts in a whole run, which --tokens sizes; it changes nothing"

@@ -103,7 +103,7 @@ def measured_run(
                 problems.absorb(error.at(file=path))
                 continue
             if not reading.spans:
-                problems.add(_without_times(path, reading.format))
+                problems.add(_without_times(path, reading))
             files.append(LogFile(path, reading.format, len(reading.spans)))
             told.append((path, reading))
     told = on_one_clock(told, zone)
@@ -139,10 +139,18 @@ def _passed_over(told: Sequence[tuple[str, Reading]]) -> Iterator[str]:
             yield f"{path}: {lines} lines passed over; artery read says which"
 
 
-def _without_times(path: str, format_name: str) -> Problem:
+def _without_times(path: str, reading: Reading) -> Problem:
+    names = {row.get("name") for row in reading.fields.get("jobs", ()) if reading.jobs}
+    if len(names) > 1:
+        return Problem(
+            file=path,
+            found=f"jobs of {len(names)} names",
+            rule="an account is of one run: jobs of one name, requeued or one after the other",
+            fix="sacct -j JOBID, or --name NAME",
+        )
     return Problem(
         file=path,
-        found=f"a file of format {format_name} without times",
+        found=f"a file of format {reading.format} without times",
         rule="an account needs to know when something happened",
         fix="a log whose lines carry the time, sacct -P -D -o JobID,JobName,State,Submit,Start,End "
         "or kubectl get pods,events -o json",

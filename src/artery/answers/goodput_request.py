@@ -110,16 +110,19 @@ def circumstances(options: Mapping[str, Any]) -> tuple[Circumstances, dict[str, 
 
 
 def _check_names(told: Circumstances) -> None:
+    wrong = []
     if told.rate not in RATES:
         near = did_you_mean(nearest(told.rate, RATES)) or f"known: {', '.join(RATES)}"
-        raise UsageError(f'no failure rate is called "{told.rate}"; {near}')
-    unknown = [name for name in told.checkpoint if name not in SURVIVES]
-    if unknown:
-        raise UsageError(f'no tier is called "{unknown[0]}"; known: {", ".join(SURVIVES)}')
+        wrong.append(f'no failure rate is called "{told.rate}"; {near}')
+    known = ", ".join(SURVIVES)
+    wrong += [f'no tier is called "{name}"; known: {known}' for name in told.checkpoint
+              if name not in SURVIVES]  # fmt: skip
     if FARTHEST not in told.checkpoint:
-        raise UsageError(
+        wrong.append(
             "checkpoint must name shared: the other tiers do not survive the loss of a rack"
         )
+    if wrong:
+        raise UsageError("\n".join(wrong))
 
 
 def _check_numbers(told: Circumstances) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from artery.answers.schedule_speed import Prices, Rates
 from artery.answers.schedule_work import Training
 from artery.cloud.fleet_job import FleetJob
+from artery.cloud.goodput import HOPELESS
 from artery.cloud.intervals import complete
 from artery.core.failure import FailureModel
 from artery.core.plan import Plan
@@ -25,9 +26,6 @@ from artery.units import show_bytes, show_time
 
 PATIENCE: Final = 1000.0
 """Assumed: a play lasts so many times as long as all work on all chips and the longest job."""
-
-LEAST: Final = 0.01
-"""Assumed: a job that trains less of its time than this will never end."""
 
 
 def refuse_hopeless(rates: Rates, prices: Prices, jobs: Sequence[FleetJob], repair: float) -> None:
@@ -51,14 +49,14 @@ def refuse_hopeless(rates: Rates, prices: Prices, jobs: Sequence[FleetJob], repa
         left, chips, mtbf, costs = min(
             _left(rates, prices, *key, run) for key, run in longest.items()
         )
-        if left < LEAST:
+        if left < HOPELESS:
             problems.add(
                 Problem(
                     field="node_failures_per_1000_days",
                     found=f"a job of {chips:,} chips fails every {show_time(mtbf)}, takes "
                     f"{show_time(costs.node)} to return and {_saves(costs)}: {left:.1%} of its "
                     "time trains",
-                    rule=f"{LEAST:.0%} of a job's time at least trains, or it never ends",
+                    rule=f"{HOPELESS:.0%} of a job's time at least trains, or it never ends",
                     fix="a lower rate, a shorter --restart-time, --save-time or --interval, "
                     "smaller jobs",
                 )
@@ -71,12 +69,12 @@ def _never_up(
     """Yield a problem if nearly never as many nodes are up as the largest job takes."""
     needed_, out = -(-chips // system.chips_per_node), failures.rate(("node",)) * repair
     up = 1.0 / (1.0 + out / system.nodes)
-    if chance_up(system.nodes, needed_, up) < LEAST:
+    if chance_up(system.nodes, needed_, up) < HOPELESS:
         yield Problem(
             field="node_failures_per_1000_days",
             found=f"a job takes {needed_:,} of {system.nodes:,} nodes, of which "
             f"{up * system.nodes:,.1f} are up at a time",
-            rule=f"all nodes of a job are up {LEAST:.0%} of the time at least, or it never ends",
+            rule=f"all nodes of a job are up {HOPELESS:.0%} of the time at least, or it never ends",
             fix="a lower rate, a shorter --repair-time, a larger system, smaller jobs",
         )
 

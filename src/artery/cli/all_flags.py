@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import NoReturn
+
 import click
 
+from artery.cli import endings
 from artery.errors import InputError
+from artery.report.words import Language
 
 
 class AllFlags(click.Command):
@@ -36,12 +41,18 @@ class AllFlags(click.Command):
         return said
 
 
-def told_on_the_line(error: InputError, but: tuple[str, ...] = ("system", "model")) -> bool:
-    """Return whether all that is wrong stands on the command line, and nothing in a file.
+def told_on_the_line(error: InputError, names: Collection[str]) -> bool:
+    """Return whether all that is wrong are flags of the ``names``, and nothing in a file.
 
-    Problems of the fields ``but`` are not counted: those may be files as well.
+    A name that nobody knows stands behind its kind, as in ``policy "first"``.
     """
     return all(
-        problem.file is None and not (problem.field or "").startswith(but)
+        problem.file is None and (problem.field or problem.found.partition(' "')[0]) in names
         for problem in error.problems
     )
+
+
+def refused(error: InputError, context: click.Context, language: Language) -> NoReturn:
+    """Say what is wrong with the flags of a command line, and end with the code of wrong usage."""
+    endings.report(error, debug=bool(context.meta.get("artery.debug")), language=language)
+    raise click.exceptions.Exit(click.UsageError.exit_code) from None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from artery.cli.all_flags import AllFlags
+from artery.cli.all_flags import AllFlags, refused, told_on_the_line
 from artery.cli.flags import from_option, plan_flags, request
 from artery.cli.options import node_option, quantity, set_option, shared_options
-from artery.errors import UsageError
+from artery.errors import InputError, UsageError
 from artery.report.words import Language
 
 if TYPE_CHECKING:
@@ -241,14 +241,24 @@ def command(
     if time_zone is not None and not logs:
         raise UsageError("--time-zone is that of logs; add --log FILE")
     if logs and model is None and saved is None:
-        _account(logs, time_zone, as_json=as_json, lang=lang, out=out)
+        try:
+            _account(logs, time_zone, as_json=as_json, lang=lang, out=out)
+        except InputError as error:
+            if not told_on_the_line(error, {"time_zone"}):
+                raise
+            refused(error, click.get_current_context(), lang)
         return
     asked = request(model, on, saved, flags)
     given = {name: value for name, value in told.items() if value is not None}
     from artery.answers.goodput import goodput
 
-    answer = goodput(asked.model, asked.on, **asked.options, **given)
-    run = _measured(logs, time_zone, answer) if logs else None
+    try:
+        answer = goodput(asked.model, asked.on, **asked.options, **given)
+        run = _measured(logs, time_zone, answer) if logs else None
+    except InputError as error:
+        if not told_on_the_line(error, {*_NAMES, "time_zone"}):
+            raise
+        refused(error, click.get_current_context(), lang)
     if as_json:
         from artery.report.files import write_whole
         from artery.report.goodput import goodput_payload

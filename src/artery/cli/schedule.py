@@ -8,15 +8,13 @@ from typing import Any, Final
 
 import click
 
-from artery.cli import endings
-from artery.cli.all_flags import AllFlags, told_on_the_line
+from artery.cli.all_flags import AllFlags, refused, told_on_the_line
 from artery.cli.options import quantity, set_option, shared_options, system_option, writable
 from artery.errors import InputError, UsageError
 from artery.report.words import Language
 
 _TIME: Final = quantity("s")
 _PER: Final = click.FloatRange(min=0)
-_USAGE: Final = 2
 
 
 def _names(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -88,6 +86,16 @@ _FLAGS: Final = (
 )  # fmt: skip
 
 
+_NAMED: Final = frozenset({
+    "policy", "policies", "failure rate", "rate", "placing", "network", "size-for", "tp", "pp",
+    "cp", "chips", "jobs", "window", "elastic", "max_wait", "node_failures_per_1000_days",
+    "spares", "repair_time", "restart_time", "resize_time", "save_time", "interval",
+    "store_bandwidth", "maintenance", "serve", "seed", "mix of jobs", "days", "load", "large",
+    "burst", "synthetic",
+})  # fmt: skip
+"""What problems of the command line are called: its flags, and the parts of a made-up mix."""
+
+
 def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
     for flag in reversed(_FLAGS):
         command = flag(command)
@@ -150,10 +158,9 @@ def command(
         raise
     except InputError as error:
         watch.over()
-        if not told_on_the_line(error):
+        if not told_on_the_line(error, _NAMED):
             raise
-        endings.report(error, debug=bool(context.meta.get("artery.debug")), language=lang)
-        raise click.exceptions.Exit(_USAGE) from None
+        refused(error, context, lang)
     watch.over()
     from artery.report.files import write_whole
 

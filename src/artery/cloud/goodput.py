@@ -20,6 +20,9 @@ from artery.cloud.recovery import restart_time
 from artery.core.failure import STOPPING, FailureModel, Severity
 from artery.core.term import Term
 
+HOPELESS: Final = 0.01
+"""Assumed: a job that trains less of its time than this will never end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
