@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from artery.cli import main
 from artery.diagnoser.lint.rule import Rule, rules
 from artery.diagnoser.rules import causes
 from artery.errors import InputError, Problem
+from artery.formats import recognise
 from artery.formats.launch_files import launch_of
 from artery.formats.recognise import formats, read
 from artery.formats.text import Text
@@ -182,3 +185,35 @@ def test_a_sentence_that_no_table_knows_is_not_said_by_halves() -> None:
 
 def test_sentences_are_looked_up_once() -> None:
     assert sentences("errors") is sentences("errors")
+
+
+QUIET = ("trigger id ", "{}{} events", "artery bench: {} ranks{}", "{} (.batch, .0 ...)",
+         "{}: {} many times too slow", "the check of the results failed{}")  # fmt: skip
+"""What other programs read, and what is put together of parts that are held above."""
+
+
+def yielded() -> list[str]:
+    """Every line that a reader yields or appends, its slots filled with a name or a number."""
+    found = []
+    for path in sorted(Path(recognise.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            value = node.value if isinstance(node, ast.Yield) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                found.append(value.value)
+            elif isinstance(value, ast.JoinedStr):
+                found.append("".join(
+                    part.value if isinstance(part, ast.Constant) else "{}" for part in value.values
+                ))  # fmt: skip
+    return [line for line in found if re.search(r"[a-z]{2} [a-z]{2,} [a-z]", line)]
+
+
+def test_every_line_that_a_reader_can_say_is_known() -> None:
+    lines = [line for line in yielded() if not line.startswith(QUIET)]
+    assert len(lines) > 120
+    silent = [
+        line
+        for line in lines
+        for filled in [line.replace("{}", "x7")]
+        if not any(CHINESE.search(said(filled, "zh", room)) for room in ("remarks", "summaries"))
+    ]
+    assert silent == []
