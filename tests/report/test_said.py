@@ -202,7 +202,7 @@ def yielded() -> list[str]:
                 found.append(value.value)
             elif isinstance(value, ast.JoinedStr):
                 found.append("".join(
-                    part.value if isinstance(part, ast.Constant) else "{}" for part in value.values
+                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in value.values
                 ))  # fmt: skip
     return [line for line in found if re.search(r"[a-z]{2} [a-z]{2,} [a-z]", line)]
 
