@@ -62,3 +62,12 @@ def test_where_gpudirect_is_seen_the_path_explains_nothing(tmp_path: Path) -> No
 @pytest.mark.parametrize(("cell", "fact"), [("SYS", "sys"), ("PXB", "pxb"), ("NODE", "node")])
 def test_the_path_is_read_from_a_topology(tmp_path: Path, cell: str, fact: str) -> None:
     assert found(tmp_path, 16.5, "", topo=cell).facts["nic_path"] == fact
+
+
+def test_far_cards_alone_are_no_verdict_where_nothing_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "topo.txt"
+    path.write_text(FAR.replace("CELL", "SYS"))
+    told = diagnose(str(path)).diagnosis
+    assert told.verdict == "unknown"
+    assert [one.cause.key for one in told.findings] == ["far_cards"]
+    assert told.missing

@@ -131,3 +131,36 @@ def test_a_hang_names_the_rank_that_is_missing_and_no_victim() -> None:
     assert causes(found) == ["rank_behind"]
     assert found.diagnosis.verdict == "faulty"
     assert any("rank 0" in one for one in found.diagnosis.findings[0].evidence)
+
+
+def test_a_log_above_the_peak_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    lines = (f"iter {step}: loss 3.2, time 250.1ms, mfu 138.2%\n" for step in range(10, 20))
+    path.write_text("".join(lines))
+    found = diagnose(str(path))
+    assert found.diagnosis.verdict == "refused"
+    assert causes(found) == ["more_than_peak"]
+
+
+@pytest.mark.parametrize(("model", "experts"), [("llama2-7b", False), ("qwen3-30b-a3b", True)])
+def test_low_utilisation_is_of_experts_only_where_there_are_some(
+    model: str, experts: bool, tmp_path: Path
+) -> None:
+    found = told(tmp_path, f"hardware: {{chip: H100}}\nworkload: {{model: {model}}}\n"
+                 "measured: [{mfu: 14%}]\n")  # fmt: skip
+    assert ("small_experts" in causes(found)) is experts
+
+
+def test_a_killed_process_threw_no_exception(tmp_path: Path) -> None:
+    path = tmp_path / "torchrun.log"
+    path.write_text(
+        "E1130 11:12:11.201000 4242 torch/distributed/elastic/multiprocessing/api.py:874] failed "
+        "(exitcode: -9) local_rank: 1 (pid: 4244) of binary: /usr/bin/python3\n"
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+        "train.py FAILED\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026-11-30_11:12:09\n  host      : node7\n  rank      : 1 (local_rank: 1)\n"
+        "  exitcode  : -9 (pid: 4244)\n  traceback : Signal 9 (SIGKILL) received by PID 4244\n"
+    )
+    found = diagnose(str(path))
+    assert causes(found) == ["killed"]
+    assert any("failed rank = 1" in one for one in found.diagnosis.findings[0].evidence)

@@ -279,6 +279,10 @@ def _megatron(fields: Fields) -> Named:
         yield name, _number(fields.get(name))
 
 
+def _training_log(fields: Fields) -> Named:
+    yield "mfu_said", _number(fields.get("mfu"))
+
+
 def _gpu_state(fields: Fields) -> Named:
     yield "chip", fields.get("chip")
     if not fields["gpus"]:
@@ -319,6 +323,7 @@ _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
     "flight-recorder": _hang,
     "torchrun": _torchrun,
     "megatron-args": _megatron,
+    "megatron-log": _training_log,
     "facts": _told,
 }
 

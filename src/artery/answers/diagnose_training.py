@@ -34,6 +34,10 @@ Stern, Adafactor, ICML 2018) too few to count."""
 
 _ADAPTERS: Final = re.compile(r"\bQ?LoRA\b|\badapters?\b|\bPEFT\b", re.IGNORECASE)
 
+_EXPERTS: Final = re.compile(
+    r"\bMoE\b|mixture[- ]of[- ]experts|\bA\d+B\b|mixtral|混合专家", re.IGNORECASE
+)
+
 _RAN: Final = frozenset({
     "step_time", "run_time", "samples_per_s", "tokens_per_s", "samples_per_s_per_gpu",
     "tokens_per_s_per_gpu", "flops_per_gpu", "mfu", "speedup", "busbw", "algbw", "no_change",
@@ -59,6 +63,8 @@ def training_facts(
     words.
     """
     found = [*_memory(facts, rows, texts), *_utilisation(facts, rows)]
+    if "active_share" in facts or any(map(_EXPERTS.search, [*texts, str(facts.get("model", ""))])):
+        found.append(("mixture_of_experts", True))
     found += scaling_facts(facts, rows)
     found += [*_implied(facts, rows), *_stated(facts, rows)]
     return dict(found)
