@@ -78,25 +78,55 @@ def _fall_back(job: Job, index: int) -> float:
     return job.failures.rate(severity for severity in STOPPING if severity not in nearer)
 
 
-def shares(job: Job, intervals: Sequence[float]) -> Shares:
-    """Return where time goes with checkpoints every ``intervals`` seconds of work on each tier."""
-    near = intervals[0]
-    mtbf, restart = job.failures.mtbf, mean_restart(job)
-    per_work = _saving(job, intervals)
-    done = complete(near, per_work * near, mtbf, restart)
-    kept = done / (1.0 + job.failures.rate() * job.tiers[0].unsafe)
-    for index in range(1, len(job.tiers)):
-        rate = _fall_back(job, index)
-        kept *= _kept(rate, done, intervals[index] - intervals[index - 1])
-        kept /= 1.0 + rate * job.tiers[index].unsafe
-    stretch = 1.0 + _waits(job.failures)
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """What of a job does not depend on its intervals, summed over its failures once.
+
+    ``falls`` has the failures a second that tier ``index - 1`` does not survive, ``stretch`` the
+    time that stalls and slow nodes add to a second of training, ``silent`` what notice adds.
+    """
+
+    rate: float
+    mtbf: float
+    restart: float
+    falls: tuple[float, ...]
+    stretch: float
+    silent: float
+
+
+def _fixed(job: Job) -> _Fixed:
     silent = sum(
         each.per_second * each.duration
         for each in job.failures.classes
         if each.severity == "silent"
     )
-    useful = kept / (stretch * (1.0 + silent))
-    down = 0.0 if mtbf == inf else -expm1(-restart / mtbf)
+    return _Fixed(
+        rate=job.failures.rate(),
+        mtbf=job.failures.mtbf,
+        restart=mean_restart(job),
+        falls=tuple(_fall_back(job, index) if index else 0.0 for index in range(len(job.tiers))),
+        stretch=1.0 + _waits(job.failures),
+        silent=silent,
+    )
+
+
+def shares(job: Job, intervals: Sequence[float]) -> Shares:
+    """Return where time goes with checkpoints every ``intervals`` seconds of work on each tier."""
+    return _shares(job, _fixed(job), intervals)
+
+
+def _shares(job: Job, known: _Fixed, intervals: Sequence[float]) -> Shares:
+    near = intervals[0]
+    per_work = _saving(job, intervals)
+    done = complete(near, per_work * near, known.mtbf, known.restart)
+    kept = done / (1.0 + known.rate * job.tiers[0].unsafe)
+    for index in range(1, len(job.tiers)):
+        rate = known.falls[index]
+        kept *= _kept(rate, done, intervals[index] - intervals[index - 1])
+        kept /= 1.0 + rate * job.tiers[index].unsafe
+    stretch = known.stretch
+    useful = kept / (stretch * (1.0 + known.silent))
+    down = 0.0 if known.mtbf == inf else -expm1(-known.restart / known.mtbf)
     saving, restarting = useful * per_work, down / stretch
     return Shares(
         intervals=tuple(intervals),
@@ -147,14 +177,15 @@ def best(job: Job, interval: float | None = None) -> Shares:
     the tier before it. Found tier by tier, twice over, by golden section.
     """
     taus = [max(_first_guess(job, index), tier.persist) for index, tier in enumerate(job.tiers)]
+    known = _fixed(job)
     if interval is not None:
         taus[0] = interval
     for _ in range(1 if len(taus) == 1 else 3):
         for index in range(len(taus)):
             if index == 0 and interval is not None:
                 continue
-            taus[index] = _best_one(job, taus, index)
-    return shares(job, taus)
+            taus[index] = _best_one(job, known, taus, index)
+    return _shares(job, known, taus)
 
 
 def _first_guess(job: Job, index: int) -> float:
@@ -164,7 +195,7 @@ def _first_guess(job: Job, index: int) -> float:
     return min(max(guess, 1.0), _WIDEST)
 
 
-def _best_one(job: Job, taus: list[float], index: int) -> float:
+def _best_one(job: Job, known: _Fixed, taus: list[float], index: int) -> float:
     """The best interval of one tier, the others' kept."""
     tier = job.tiers[index]
     low = max(tier.persist, tier.save * 1e-3, taus[index - 1] if index else 1e-3)
@@ -173,7 +204,7 @@ def _best_one(job: Job, taus: list[float], index: int) -> float:
         return low
 
     def value(tau: float) -> float:
-        return shares(job, [*taus[:index], tau, *taus[index + 1 :]]).productive
+        return _shares(job, known, [*taus[:index], tau, *taus[index + 1 :]]).productive
 
     return maximise(value, low, high)
 
