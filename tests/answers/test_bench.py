@@ -18,12 +18,14 @@ from artery.answers import bench_run
 from artery.answers.bench import bench_collectives, bench_links
 from artery.answers.bench_chip import bench_chip
 from artery.answers.bench_job import Case, Done, Job, PairCase, PairDone, Report
+from artery.answers.bench_meeting import apart, check_meeting, own_address, reached
 from artery.answers.bench_predicted import predicted
 from artery.answers.bench_request import Request
 from artery.answers.bench_shapes import runnable, shape_of, square
 from artery.answers.bench_worker import attend
 from artery.answers.expect import expect
 from artery.answers.systems import system_of
+from artery.cli import main
 from artery.core.pricing import Demand
 from artery.errors import ArteryError, InputError, RunError, UnknownNameError, UsageError
 from artery.runner.launch import World
@@ -214,6 +216,42 @@ def test_nccl_needs_a_gpu_for_each_process(bench: Any, monkeypatch: pytest.Monke
     assert caught.value.exit_code == 3
 
 
+def test_a_meeting_place_that_nobody_knows_is_told_at_once() -> None:
+    here = World(1, 2, 0, 1, "tcp://no-such-host.invalid:29500", "slurm")
+    with pytest.raises(RunError, match=r"rank 1 of 2 did not meet .*no-such-host.*MASTER_ADDR"):
+        check_meeting(here)
+    check_meeting(World(0, 2, 0, 1, "tcp://127.0.0.1:29500", "slurm"))
+    check_meeting(World(0, 2, 0, 2, "file:///tmp/store", "artery"))
+
+
+def test_a_lost_peer_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: object) -> None:
+        raise RuntimeError("pair.cc:553] Connection closed by peer [10.77.0.2]:49556. GLHF!")
+
+    monkeypatch.setattr("artery.answers.bench_worker._attended", lost)
+    with pytest.raises(RunError, match="rank 1 lost another rank"):
+        attend(Job("gloo", 9.0), World(1, 2, 0, 1, "tcp://127.0.0.1:1", "mpi"), lambda _: None)
+
+    def bug(*_: object) -> None:
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr("artery.answers.bench_worker._attended", bug)
+    with pytest.raises(RuntimeError, match=r"^something else$"):
+        attend(Job("gloo", 9.0), None, lambda _: None)
+
+
+def test_hosts_are_reached_by_the_address_that_leads_to_the_meeting_place() -> None:
+    """Hosts of a lab share one name: neither it nor the loopback tells them apart."""
+    assert own_address("tcp://127.0.0.1:29500").split()[1] == "127.0.0.1"
+    assert own_address("file:///tmp/store").split()[1] == "127.0.0.1"
+    assert reached("vm 10.77.0.3", "vm 10.77.0.2") == "10.77.0.3"
+    assert reached("vm 127.0.0.1", "vm 127.0.0.1") == "127.0.0.1"
+    assert reached("other 127.0.1.1", "this 127.0.1.1") == "other"
+    assert apart("vm 10.77.0.3", "vm 10.77.0.2")
+    assert not apart("vm 10.0.0.2", "vm 10.0.0.2")
+    assert not apart("other 10.0.0.3", "this 10.0.0.2")
+
+
 def test_memory_that_ends_after_all_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: object) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 9 bytes\nat x")
@@ -298,6 +336,18 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     value = uuid.uuid4().hex
     monkeypatch.setenv(MARK, value)
     return value
+
+
+def test_a_chip_is_told_once_on_stdout_and_by_every_rank_into_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "h"}.items():
+        monkeypatch.setenv(name, value)
+    command = "bench chip --device cpu --threads 1 --dtypes fp32 --shapes 8 --array 4K --json"
+    assert main(command.split()) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*command.split(), "-o", str(tmp_path / "1.json")]) == 0
+    assert document((tmp_path / "1.json").read_text("utf-8"))["bench"] == "chip"
 
 
 @pytest.mark.real

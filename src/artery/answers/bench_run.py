@@ -59,6 +59,12 @@ def stands_among(backend: Backend) -> World | None:
     return None if here is None or (backend == "mpi" and here.origin == "artery") else here
 
 
+def stands_behind() -> bool:
+    """Return whether a launcher has started this process, and not as the first."""
+    here = world()
+    return here is not None and here.rank > 0
+
+
 def reported(
     job: Job, processes: int, here: World | None, heard: Heard | None = None
 ) -> Report | None:

@@ -20,6 +20,14 @@ from typing import Any, TextIO
 import numpy as np
 
 from artery.answers.bench_job import LIBRARY, Backend, Case, Done, Job, PairCase, PairDone, Report
+from artery.answers.bench_meeting import (
+    apart,
+    check_meeting,
+    meeting_of,
+    own_address,
+    reached,
+    unmet,
+)
 from artery.answers.bench_run import Heard, check_gpus, gpus
 from artery.answers.systems import system_of
 from artery.collective.schedules import schedule
@@ -34,6 +42,9 @@ from artery.runner.executor.transport import Buffer, Parcel, Transport, collecte
 from artery.runner.executor.values import fill, wrong
 from artery.runner.launch import World, stay_only_while_watched, world
 
+_LOST = ("closed by peer", "reset by peer", "Connection refused", "Timed out", "timed out")
+"""What gloo and NCCL say when a peer is gone or does not answer."""
+
 REPORT = "report.json"
 """Where rank 0 writes, beside the job."""
 
@@ -46,6 +57,7 @@ class _Party:
     backend: str
     locals_: int
     heard: Heard
+    meeting: str
     libraries: dict[int, Library] = field(default_factory=dict)
     gate: Pacer | None = None
 
@@ -65,14 +77,19 @@ def attend(job: Job, here: World | None, heard: Heard) -> Report | None:
     try:
         return _attended(job, here, heard)
     except (MemoryError, RuntimeError) as error:  # torch's ends of memory are RuntimeErrors
-        text = str(error)
-        if isinstance(error, RuntimeError) and "memory" not in text.lower():
-            raise
-        first = text.splitlines()[0][:200] if text else "no memory"
         rank = 0 if here is None else here.rank
-        raise RunError(
-            f"rank {rank} has no memory for this; use smaller sizes ({first})"
-        ) from error
+        raise _told(error, rank) or error from error
+
+
+def _told(error: MemoryError | RuntimeError, rank: int) -> RunError | None:
+    """Return what an error means that comes from the machine, not from artery."""
+    text = str(error).strip() or "no memory"
+    first = text.splitlines()[0][:200]
+    if isinstance(error, MemoryError) or "memory" in text.lower():
+        return RunError(f"rank {rank} has no memory for this; use smaller sizes ({first})")
+    if any(one in text for one in _LOST):
+        return RunError(f"rank {rank} lost another rank, which may say why ({first})")
+    return None
 
 
 def _attended(job: Job, here: World | None, heard: Heard) -> Report | None:
@@ -83,7 +100,7 @@ def _attended(job: Job, here: World | None, heard: Heard) -> Report | None:
             system = system_of(job.on, job.overrides)
             party.gate = Pacer.of(system, range(party.transport.processes), job.pace)
         done = [_done(party, case) for case in job.cases]
-        pairs = _pairs(party.transport, job.pairs, job.timeout) if job.pairs is not None else []
+        pairs = _pairs(party, job.pairs, job.timeout) if job.pairs is not None else []
         everybody = range(party.transport.processes)
         told_ = texts(party.transport, everybody, json.dumps(_about(party, here)))
         library = next(iter(party.libraries.values()), None) or _library(
@@ -120,7 +137,8 @@ def _joined(job: Job, here: World | None, heard: Heard) -> Iterator[_Party]:
 
         transport = MpiTransport()
         locals_ = here.local_size if here is not None else transport.processes
-        yield _Party(transport, "mpi", locals_, heard)
+        meeting = "" if here is None else here.meeting
+        yield _Party(transport, "mpi", locals_, heard, meeting)
         return
     import torch
     from torch import distributed as dist
@@ -132,15 +150,19 @@ def _joined(job: Job, here: World | None, heard: Heard) -> Iterator[_Party]:
     if backend == "nccl":
         torch.cuda.set_device(place.local_rank)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS") or 1))
-    dist.init_process_group(
-        backend,
-        init_method=place.meeting,
-        rank=place.rank,
-        world_size=place.size,
-        timeout=timedelta(seconds=job.timeout),
-    )
+    check_meeting(place)
     try:
-        yield _Party(TorchTransport(), backend, place.local_size, heard)
+        dist.init_process_group(
+            backend,
+            init_method=place.meeting,
+            rank=place.rank,
+            world_size=place.size,
+            timeout=timedelta(seconds=job.timeout),
+        )
+    except (RuntimeError, ValueError, OSError) as error:  # torch's errors of the network are these
+        raise unmet(place, str(error).splitlines()[0][:200]) from error
+    try:
+        yield _Party(TorchTransport(), backend, place.local_size, heard, meeting_of(place))
     finally:
         dist.destroy_process_group()
 
@@ -259,10 +281,11 @@ class _Channel:
         self._transport.finish()
 
 
-def _pairs(transport: Transport, asked: PairCase, timeout: float) -> list[PairDone]:
+def _pairs(party: _Party, asked: PairCase, timeout: float) -> list[PairDone]:
     """Measure all pairs, round by round; return them on rank 0."""
     from artery.meter.links import measured, rounds
 
+    transport = party.transport
     ranks = range(asked.ranks)
     found: list[PairDone] = []
     if transport.process not in ranks:
@@ -273,7 +296,7 @@ def _pairs(transport: Transport, asked: PairCase, timeout: float) -> list[PairDo
         mine = next((pair for pair in pairs if transport.process in pair), None)
         one = None
         if mine is not None and asked.tool == "ucx":
-            one = _by_ucx(transport, mine, asked, timeout)
+            one = _by_ucx(party, mine, asked, timeout)
         elif mine is not None:
             pair = measured(
                 _Channel(transport), transport.process, mine,
@@ -305,24 +328,24 @@ def texts_of_pairs(
 
 
 def _by_ucx(
-    transport: Transport, pair: tuple[int, int], asked: PairCase, timeout: float
+    party: _Party, pair: tuple[int, int], asked: PairCase, timeout: float
 ) -> PairDone | None:
     """Measure one pair with ``ucx_perftest``: the second serves, then the first does."""
-    import socket
-
     from artery.meter import ucx
 
+    transport = party.transport
     me, results = transport.process, []
     room = _room(transport)
+    here = own_address(party.meeting)
     for test, size in ((ucx.LATENCY, 8), (ucx.BANDWIDTH, asked.size)):
         for client, server in ((pair[0], pair[1]), (pair[1], pair[0])):
             names = [server, client]
             port = told(transport, names, float(ucx.free_port() if me == server else 0))
-            name = socket.gethostname()
-            host = _said(transport, server, client, name)
-            host = "127.0.0.1" if host == name else host
+            theirs = _said(transport, server, client, here)
+            theirs += _said(transport, client, server, here)  # each hears the other one only
+            lan = apart(theirs, here)
             if me == server:
-                process = ucx.served(int(port))
+                process = ucx.served(int(port), lan=lan)
                 try:
                     meet(transport, names, room)
                     results.append(told(transport, [client, server], 0.0))
@@ -332,8 +355,8 @@ def _by_ucx(
                 continue
             meet(transport, names, room)
             got = ucx.tested(
-                host, int(port), test, size,
-                warmup=asked.warmup, repeats=asked.repeats * 20, timeout=timeout,
+                reached(theirs, here), int(port), test, size,
+                warmup=asked.warmup, repeats=asked.repeats * 20, timeout=timeout, lan=lan,
             )  # fmt: skip
             value = got["latency_p50_s" if test == ucx.LATENCY else "bandwidth_bytes_per_s"]
             results.append(told(transport, [client, server], float(value)))

@@ -258,12 +258,15 @@ def chip(
       artery bench chip --json -o chip.json
 
     Products by type and shape, two operations per multiplication and addition; memory over arrays
-    larger than every cache.
+    larger than every cache. Under a launcher the first process measures; each does with -o.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.bench_chip import bench_chip
+    from artery.answers.bench_run import stands_behind
     from artery.report.bench import chip_drawing
     from artery.report.bench_json import chip_payload
 
+    if out == "-" and stands_behind():  # one document on stdout; files may be as many as ranks
+        return
     kinds = tuple(one.strip() for one in dtypes.split(",")) if dtypes else ()
     answer = bench_chip(dtypes=kinds, heard=_progress(), **asked)
     _print(chip_payload(answer) if as_json else None, lambda: chip_drawing(answer, lang), out, 80)

@@ -6,6 +6,7 @@ Flags as in UCX's ``perftest.c``: ``-t`` test, ``-s`` bytes, ``-n`` iterations, 
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -41,20 +42,39 @@ def free_port() -> int:
         return port
 
 
-def served(port: int) -> subprocess.Popen[bytes]:
+def served(port: int, *, lan: bool) -> subprocess.Popen[bytes]:
     """Start the side that answers one test on ``port``; the caller waits for it or ends it."""
     return subprocess.Popen(
         [found(), "-p", str(port)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=_environ(lan=lan),
     )
 
 
+def _environ(*, lan: bool) -> dict[str, str]:
+    """Return the environment of a test; ``lan``: over TCP, what the user has set stays.
+
+    UCX takes shared memory between hosts that are namespaces of one machine, around their network.
+    """
+    return {**({"UCX_TLS": "tcp"} if lan else {}), **os.environ}
+
+
 def tested(
-    host: str, port: int, test: str, size: int, *, warmup: int, repeats: int, timeout: float
+    host: str,
+    port: int,
+    test: str,
+    size: int,
+    *,
+    warmup: int,
+    repeats: int,
+    timeout: float,
+    lan: bool,
 ) -> dict[str, Any]:
     """Return what a test against the server on ``host`` gave: latency (s), bandwidth (B/s).
+
+    ``lan``: over TCP, for hosts that are namespaces of one machine.
 
     Raises :class:`artery.errors.RunError` with what the tool said.
     """
@@ -66,6 +86,7 @@ def tested(
             done = subprocess.run(
                 command, capture_output=True, text=True, check=False,
                 timeout=max(end - time.monotonic(), 1.0), stdin=subprocess.DEVNULL,
+                env=_environ(lan=lan),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise RunError(f"{TOOL} to {host}:{port} gave no answer in {timeout:g} s") from None
