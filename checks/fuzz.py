@@ -183,7 +183,8 @@ def lines(score: Score) -> Iterator[str]:
     yield f"fuzz: {score.inputs:,} inputs, {score.unknown:,} claimed by no format"
     for name in sorted({*score.read, *score.refused}):
         yield f"  {name:20} read {score.read[name]:8,}   refused {score.refused[name]:8,}"
-    yield f"slowest {score.slowest[0]:.2f} s ({score.slowest[1]})"
+    if score.slowest[1]:
+        yield f"slowest {score.slowest[0]:.2f} s ({score.slowest[1]})"
     yield f"failures: {sum(map(len, score.failures.values()))}"
     for what, where in list(score.failures.items())[:40]:
         yield f"  {what}\n    {len(where)} inputs: {', '.join(where[:4])}"
