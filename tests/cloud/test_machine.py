@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,6 +166,18 @@ def test_attempts_in_vain_are_counted_and_end_the_job() -> None:
     assert end.outcome == "failed"
     assert "exit 1" in end.reason
     assert sum(isinstance(a, actions.Begin) for a in acts) == 4
+
+
+@pytest.mark.parametrize("leaves", [(6.0,), (6.0, 6.02)], ids=["one of one", "both of two"])
+def test_when_all_hosts_are_told_to_go_the_state_is_saved_on_disk(
+    leaves: tuple[float, ...],
+) -> None:
+    hosts = len(leaves)
+    faults = [(at, "leave", host) for host, at in enumerate(leaves)]
+    run = Run(Policy(min_ranks=2, max_ranks=4)).play(hosts, (*faults, (20.0, "join", 2)))
+    assert finished(run).machine.counts.lost_steps == 0
+    assert run.done == list(range(1, 101))
+    assert [one.save for one in run.wanted if isinstance(one, actions.Pause)][-1]
 
 
 def test_a_torn_state_is_not_gone_on_from() -> None:

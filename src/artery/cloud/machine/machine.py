@@ -151,8 +151,11 @@ class Machine:
             self._states.host_lost(name)
             self._roster.remove(name)
             yield actions.Dismiss(name)
-        elif self.phase == "running":
-            yield from self._pause(at, save=False)
+        elif self.phase in {"running", "pausing"}:
+            # Where nobody stays who has the state in memory, it must be on disk.
+            alone = all(member.host.leaving for member in self._active.values())
+            if alone or self.phase == "running":
+                yield from self._pause(at, save=alone)
 
     def _stock(self, host: Host, *, spares: bool) -> Iterator[actions.Action]:
         """Start what a host lacks: members for its places, or spares too."""
