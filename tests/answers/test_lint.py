@@ -302,3 +302,9 @@ def test_nodes_and_processes_of_a_batch_script(
 ) -> None:
     script = f"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH {asked}\n{launch}\n"
     assert bool(broken(rule, script)) is found
+
+
+def test_a_service_that_is_scaled_to_nothing_is_fine() -> None:
+    manifest = JOB.format("replicas: 0", "Always", "8").replace("batch/v1", "apps/v1")
+    assert broken("impossible-numbers", manifest)
+    assert not broken("impossible-numbers", manifest.replace("kind: Job", "kind: Deployment"))

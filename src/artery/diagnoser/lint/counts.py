@@ -29,13 +29,16 @@ _AT_LEAST: Final[Mapping[str, int]] = {
 """The least that a key of a job may hold (Kubernetes API, batch/v1 and core/v1; Kubeflow, Volcano).
 Of pods none at all is legal, and starts nothing."""
 
+_SERVICES: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+"""What serves may be scaled to nothing."""
+
 _LAUNCHERS: Final = ("torchrun", "torch.distributed.launch")
 
 
 def impossible(file: LaunchFile) -> Iterator[Found]:
     """Numbers below what makes sense, and no whole numbers."""
     for one in file.objects:
-        if not one.pods:
+        if not one.pods or one.kind in _SERVICES:
             continue
         for table in tables_in(one.root):
             for key, least in _AT_LEAST.items():
