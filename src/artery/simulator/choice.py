@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from artery.errors import InputError, Problem
@@ -28,6 +28,10 @@ COUPLED_FROM: Final = 100_000
 """Messages from which a pipelined collective is taken as one variable per channel: its cost does
 not grow with the steps. Trees and switches that add pass on slices so fine that their steps,
 played one after the other, would be too slow: they are always taken so."""
+
+AGAIN: Final = 400_000
+"""Messages up to which rings that the coupled form may have wrong are played one by one after all:
+half a second on one core."""
 
 BULK: Final = 8 * 2**20
 """Bytes from which transfers that share a link share it fairly: ten transport windows and more
@@ -55,9 +59,9 @@ COARSE: Final = 0.15
 class Chosen:
     """The engine, why it was taken (``why``, with ``count`` messages), how far off it may be.
 
-    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small``, ``many`` or ``buffers``. ``segment``
-    is what the message engine cuts messages into, in bytes (0: not at all). ``control`` is how
-    full port buffers stop their senders (``none``: they are taken as endless).
+    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small``, ``many``, ``meeting`` or ``buffers``.
+    ``segment`` is what the message engine cuts messages into, in bytes (0: not at all). ``control``
+    is how full port buffers stop their senders (``none``: they are taken as endless).
     """
 
     engine: Engine
@@ -98,6 +102,18 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     if smallest >= BULK:
         return Chosen("fluid", "bulk", count, ERROR["fluid"], segment)
     return Chosen("messages", "small", count, coarse, segment)
+
+
+def again(jobs: tuple[Placed, ...], scenario: Scenario, coupled: Chosen) -> Chosen | None:
+    """Return the message engine where it is right for what the coupled form may have wrong.
+
+    ``None`` where the coupled form was asked for, is as good, or there are too many messages; or
+    slices, for which messages would wait.
+    """
+    if coupled.why != "pipelined" or coupled.count > AGAIN or sliced(jobs):
+        return None
+    found = choose(jobs, replace(scenario, engine="messages"))
+    return replace(found, why="meeting") if found.error < coupled.error else None
 
 
 def sliced(jobs: tuple[Placed, ...]) -> bool:

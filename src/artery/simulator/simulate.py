@@ -19,7 +19,16 @@ from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Links, Played, Work
 from artery.simulator.adding import Adders, Adding, adding_pipes
 from artery.simulator.buffers import buffers, control_of
-from artery.simulator.choice import BETWEEN, BROKEN, ERROR, TREES, Chosen, choose, sliced
+from artery.simulator.choice import (
+    BETWEEN,
+    BROKEN,
+    ERROR,
+    TREES,
+    Chosen,
+    again,
+    choose,
+    sliced,
+)
 from artery.simulator.fold import Alike
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, check
@@ -106,7 +115,9 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     if chosen.engine == "sampled":
         return _sampled(system, wires, jobs[0], scenario, chosen)
     if chosen.engine == "coupled":
-        return _coupled(system, wires, jobs, scenario, chosen)
+        piped = _coupled(system, wires, jobs, scenario, chosen)
+        better = again(jobs, scenario, piped.chosen)
+        return piped if better is None else _explicit(system, wires, jobs, scenario, better)
     found = _explicit(system, wires, jobs, scenario, chosen)
     if chosen.engine != "messages" or scenario.failing or not sliced(jobs):
         return found
