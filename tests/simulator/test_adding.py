@@ -11,12 +11,16 @@ import pytest
 from artery.catalog import system
 from artery.core.pricing import Collective
 from artery.core.system import System
+from artery.native import core
 from artery.simulator.scenario import EngineName, Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import Simulation, simulate
 from tests.native.compiled import use
 
 MIB = 2**20
+COMPILED = pytest.mark.skipif(
+    core().library is None, reason="the twins come to the same picosecond, in minutes"
+)
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
 
 
@@ -58,6 +62,7 @@ def test_a_ring_adds_on_its_way_there_and_copies_on_its_way_back(
     assert not found.adding.card
 
 
+@COMPILED
 @pytest.mark.parametrize("name", ["ring", "halving_doubling", "tree", "nvls_tree"])
 def test_adding_as_fast_as_the_links_is_not_seen(pod: System, name: str) -> None:
     """A chip of the catalog's rate adds no time: its memory is faster than any of its links."""
@@ -67,6 +72,7 @@ def test_adding_as_fast_as_the_links_is_not_seen(pod: System, name: str) -> None
     assert np.array_equal(found.carried, usual.carried)
 
 
+@COMPILED
 @pytest.mark.parametrize("rate", [20e9, 100e9, 400e9])
 @pytest.mark.parametrize("name", ["ring", "tree"])
 def test_coupled_adding_agrees_with_every_message(pod: System, name: str, rate: float) -> None:
@@ -118,9 +124,9 @@ def test_the_twin_adds_to_the_same_picosecond(
     pod: System, name: str, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
-    for core in ("messages", None):
+    for loops in ("messages", None):
         with monkeypatch.context() as patch:
-            use(patch, core if scenario.flow_control == "auto" or core is None else "packets")
+            use(patch, loops if scenario.flow_control == "auto" or loops is None else "packets")
             found.append(played(pod, name, replace(scenario, engine="messages"), size=MIB))
     one, other = found
     assert one.messages is not None
@@ -129,6 +135,7 @@ def test_the_twin_adds_to_the_same_picosecond(
     assert one.adding == other.adding
 
 
+@COMPILED
 def test_who_adds_is_the_same_on_the_way_round_a_failure() -> None:
     fabric = system(f"{FIXTURES / 'four-leaves.toml'}:64")
     scenario = Scenario(adding=9e9, failed=0.2, failing=1e-4, seed=3)
