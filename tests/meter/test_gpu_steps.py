@@ -57,7 +57,7 @@ def step_seconds(model: nn.Module, batch: tuple[torch.Tensor, torch.Tensor], ste
         with torch.autocast(kind, torch.bfloat16):
             logits = model(batch[0]).flatten(0, -2)
             loss = functional.cross_entropy(logits, batch[1].flatten())
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         adam.step()
         adam.zero_grad()
 
@@ -115,7 +115,10 @@ def test_steps_of_one_gpu_are_foreseen() -> None:
     rates = {row.name: row.value for row in chip.rows if row.value is not None}
     sys.stdout.write(f"{name}: {rates}\n")
     torch.backends.cudnn.benchmark = True
-    resnet = ResNet("resnet50", 1000).to(memory_format=torch.channels_last)
+    resnet = ResNet("resnet50", 1000).to("cuda")
+    for one in resnet.parameters():
+        if one.dim() == 4:
+            one.data = one.data.contiguous(memory_format=torch.channels_last)
     measured = {
         "resnet50": step_seconds(resnet, images("cuda", 64, 224), 30),
         "gpt2": step_seconds(Decoder(12, 768, 12, 50257, 1024), texts("cuda", 8, 1024, 50257), 30),
