@@ -96,7 +96,7 @@ def test_a_slow_step_is_doubted(tmp_path: Path) -> None:
 
 def test_logs_of_other_chips_are_refused(tmp_path: Path) -> None:
     path = curve(tmp_path / "a.log", lambda _: 1.0, chip="NVIDIA A100-SXM4-80GB")
-    with pytest.raises(InputError, match=r"a log of a100-80g, dgx-h100 has h100-sxm"):
+    with pytest.raises(InputError, match=r"a log of a100-80g, the chips of dgx-h100 are h100-sxm"):
         calibrate(path, on=ON)
     unknown = curve(tmp_path / "b.log", lambda _: 1.0, chip="A card that nobody knows")
     assert calibrate(unknown, on=ON).changed
@@ -132,3 +132,13 @@ def test_no_input_is_overwritten(
     assert main(command) == 2
     assert "would overwrite" in capsys.readouterr().err
     assert Path(out).read_bytes() == before
+
+
+def test_refusals_are_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = curve(tmp_path / "a.log", lambda _: 1.0, chip="NVIDIA A100-SXM4-80GB")
+    for asked, said in (
+        (["--on", ON], "a100-80g 的日志, dgx-h100 的芯片是 h100-sxm"),
+        (["--on", "dgx-a100:8"], "只写了 dgx-a100 的 8 个芯片"),
+    ):
+        assert main(["calibrate", path, *asked, "--lang", "zh"]) == 3
+        assert said in capsys.readouterr().err

@@ -52,7 +52,7 @@ def check_told(base: Base, sweeps: Iterable[Sweep], runs: Iterable[Run]) -> None
         for one in dict.fromkeys((sweep.source, sweep.chip) for sweep in sweeps):
             source, chip = one
             if chip is not None and ours in known and _family(chip) != ours:
-                rule = f"{base.name} has {base.chip.name}"
+                rule = f"the chips of {base.name} are {base.chip.name}"
                 fix = f"--on a system with that chip: artery catalog {chip}"
                 problems.add(Problem(file=source, found=f"a log of {chip}", rule=rule, fix=fix))
         most = base.named
