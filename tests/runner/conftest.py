@@ -54,7 +54,7 @@ class Ran:
 
 def policy(least: int, most: int | None = None, **more: Any) -> Policy:
     """Return a policy with the patience of a test."""
-    given = {"spares": 1, "grace": 3.0, "begin": 6.0, "start": 90.0, "settle": 1.0, **more}
+    given = {"spares": 1, "grace": 3.0, "begin": 6.0, "start": 240.0, "settle": 1.0, **more}
     return Policy(min_ranks=least, max_ranks=most or least, **given)
 
 
