@@ -139,7 +139,9 @@ def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
         return
     sorted_row, members = _by_node(row, nodes)
     full = set(members) == {whole}
-    if (name == "ring" and (full or len(members) == 1)) or (name == "tree" and full):
+    direct = bool(system.tiers) and bool(system.tiers[0].ring)  # links from chip to chip
+    alone = len(members) == 1
+    if (name == "ring" and (full or (direct and alone))) or (name == "tree" and full and direct):
         yield from shaped(system, collective, name, size, row)
         return
     if name == "nvls_tree" and len(set(members)) == 1:
