@@ -201,9 +201,9 @@ def yielded() -> list[str]:
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 found.append(value.value)
             elif isinstance(value, ast.JoinedStr):
-                found.append("".join(
-                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in value.values
-                ))  # fmt: skip
+                parts = value.values
+                said = [str(p.value) if isinstance(p, ast.Constant) else "{}" for p in parts]
+                found.append("".join(said))
     return [line for line in found if re.search(r"[a-z]{2} [a-z]{2,} [a-z]", line)]
 
 

@@ -55,7 +55,8 @@ CALLS = [
     ],
     [
         *("schedule", "tests/fixtures/jobtrace-artery/jobs.csv", "--on", "dgx-h100:64"),
-        "--network", "simulate",
+        "--network",
+        "simulate",
         *("--policy", "priority", "--serve", "chips=2,peak=4"),
     ],
     ["schedule", "tests/fixtures/jobtrace-aws-spot/made-up.csv", "--on", "ethernet-10g:8"],
