@@ -104,6 +104,18 @@ def test_the_plan_of_a_candidate_is_written_and_has_no_fault(
     assert [one["cause"] for one in found["findings"]] in ([], ["single_homed"])
 
 
+def test_findings_end_with_5_where_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, files: tuple[str, str]
+) -> None:
+    assert run(capsys, "check", files[1])[0] == 0
+    code, out, err = run(capsys, "check", files[1], "--fail-on", "error")
+    assert (code, "26 of 558 links" in out) == (5, True)
+    assert "finding(s) at error or worse" in err
+    clean = tmp_path / "clean.csv"
+    clean.write_text(as_plan(leaf_spine(leaves=4, spines=2, hosts=4, cards=2)), encoding="utf-8")
+    assert run(capsys, "check", str(clean), "--fail-on", "note")[0] == 0
+
+
 def test_the_plan_of_no_candidate(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "design", "--chips", "1000", "--cables", "rail-7")
     assert code == 3

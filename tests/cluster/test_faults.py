@@ -67,6 +67,45 @@ def test_leaves_with_fewer_uplinks_are_named() -> None:
     assert told["missing_uplinks"].figures["missing"] == 4
 
 
+def test_a_card_without_a_cable_is_named_by_its_rail() -> None:
+    told = found([wire for wire in RAILS if (wire.one, wire.card) != ("node009", "mlx5_2")])
+    assert set(told) == {"uncabled_card"}
+    lacking = told["uncabled_card"]
+    assert (lacking.severity, lacking.where) == ("error", ("node009",))
+    assert lacking.figures == {"hosts": 1, "of": 32, "missing": 1}
+    assert lacking.evidence == ("node009 has 7 of 8 cables: none at mlx5_2 (rail 2)",)
+
+
+def test_a_host_of_one_cable_among_hosts_of_eight_is_an_error() -> None:
+    told = found([w for w in RAILS if w.one != "node009" or w.card == "mlx5_0"])
+    assert told["uncabled_card"].figures["missing"] == 7
+    assert told["uncabled_card"].severity == "error"
+
+
+def test_hosts_of_another_name_may_have_fewer_cards() -> None:
+    """Storage with two cards is another kind of host, not one that lacks six."""
+
+    def storage(wire: Wire) -> Wire:
+        return replace(wire, one="storage1") if wire.one == "node009" else wire
+
+    lone = [storage(w) for w in RAILS if w.one != "node009" or w.card in ("mlx5_0", "mlx5_1")]
+    assert "uncabled_card" not in found(lone)
+
+
+def test_a_card_with_one_of_its_two_planes_is_an_error() -> None:
+    both = leaf_spine(leaves=4, spines=2, hosts=6, cards=2)
+    planes = [
+        replace(wire, one=wire.one.replace("leaf", f"p{plane}leaf"), one_port=port,
+                other=wire.other.replace("leaf", f"p{plane}leaf").replace("spine", f"p{plane}sp"))
+        for plane in (1, 2) for wire in both
+        for port in [plane if wire.one.startswith("node") else wire.one_port]
+    ]  # fmt: skip
+    lost = [w for w in planes if (w.one, w.card, w.one_port) != ("node002", "mlx5_1", 2)]
+    assert "uncabled_card" not in found(planes)
+    told = found(lost)["uncabled_card"]
+    assert told.evidence == ("node002 has 3 of 4 cables: too few at mlx5_1 (rail 1)",)
+
+
 def test_swapped_cables_of_a_host_are_on_the_wrong_rail() -> None:
     def swapped(wire: Wire) -> Wire:
         other = {"leaf003": "leaf005", "leaf005": "leaf003"}.get(wire.other)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from artery.catalog import names, optic
 from artery.cluster.cabling import NO_TIER, Network
 from artery.cluster.faults import faults
 from artery.cluster.uplinks import Spine, spines
 from artery.core.cabling import Cabling, End
-from artery.core.finding import Finding
+from artery.core.finding import Finding, Severity
+from artery.errors import ThresholdError, UnknownNameError
 from artery.formats.cablings import read_cabling
 
 
@@ -97,6 +99,17 @@ def fabric_check(path: str) -> CheckAnswer:
         findings=faults(network, _reaches()),
         warnings=(*cabling.warnings, *far),
     )
+
+
+def check_findings(answer: CheckAnswer, fail_on: str) -> None:
+    """Raise :class:`artery.errors.ThresholdError` for a finding as bad as ``fail_on``, or worse."""
+    levels = get_args(Severity)
+    if fail_on not in levels:
+        raise UnknownNameError("level", fail_on, levels)
+    worst = levels.index(fail_on)
+    bad = sum(levels.index(one.severity) <= worst for one in answer.findings)
+    if bad:
+        raise ThresholdError(f"{bad} finding(s) at {fail_on} or worse")
 
 
 def fabric_diff(path: str, other: str) -> DiffAnswer:

@@ -108,21 +108,26 @@ def design(
 
 @command.command("check")
 @click.argument("file", metavar="FILE")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "note"]),
+    help="Exit with 5 if anything as bad as this is found.",
+)
 @shared_options
-def check(*, file: str, as_json: bool, lang: Language, out: str) -> None:
+def check(*, file: str, fail_on: str | None, as_json: bool, lang: Language, out: str) -> None:
     """Find the faults of a cabling: missing links, miswired rails, single points of failure.
 
     \b
     Examples:
       artery fabric check ibnetdiscover.txt
-      artery fabric check cables.csv --json
+      artery fabric check cables.csv --fail-on error
       ibnetdiscover | artery fabric check -
 
     FILE is the output of ibnetdiscover, Slurm's topology.conf or topology.yaml, or a cable plan:
     CSV with the columns a_device, a_port, b_device, b_port and, if known, a_kind, b_kind (switch
     or host), a_card, b_card, rate (400 Gb/s), length (30 m) and part (dac400).
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.fabric_check import fabric_check
+    from artery.answers.fabric_check import check_findings, fabric_check
     from artery.report.fabric_check import check_drawing, check_payload
     from artery.report.files import write_whole
     from artery.report.json import document
@@ -133,6 +138,8 @@ def check(*, file: str, as_json: bool, lang: Language, out: str) -> None:
         write_whole(out, document("fabric", check_payload(answer)))
     else:
         deliver(check_drawing(answer, lang), out)
+    if fail_on is not None:
+        check_findings(answer, fail_on)
 
 
 @command.command("diff")

@@ -16,6 +16,9 @@ from artery.units import show_line_rate
 RAIL_SHARE: Final = 0.6
 """Assumed: a leaf is one rail's if that much of its cards have one number in their hosts."""
 
+ALIKE: Final = 2 / 3
+"""Assumed: hosts are meant alike where so many of those with names alike have as many cables."""
+
 Figures = dict[str, int | float | str]
 
 _ORDER: Final = {"error": 0, "warning": 1, "note": 2}
@@ -32,6 +35,7 @@ def faults(network: Network, reach: Mapping[str, float]) -> tuple[Finding, ...]:
         found += [
             *ports_used_twice(network),
             *miswired_rails(network),
+            *uncabled_cards(network),
             *missing_uplinks(network),
             *unequal_uplinks(network),
             *slow_links(network),
@@ -108,6 +112,55 @@ def miswired_rails(network: Network) -> Iterator[Finding]:
         rails = len(set(usual.values()))
         figures = {"cards": len(wrong), "hosts": len(hosts), "rails": rails}
         yield Finding("miswired_rail", "error", hosts, figures, cut(lines))
+
+
+def uncabled_cards(network: Network) -> Iterator[Finding]:
+    """Yield an error if hosts have fewer cables than most hosts whose names differ in digits alone.
+
+    A host without any cable is in no file, so it cannot be missed. Which card lacks one is said
+    where the hosts name their cards alike.
+    """
+    cables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for leaf in network.tier:
+        for end in network.cards_of(leaf):
+            cables[end.device][end.card] += 1
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for host in sorted(cables, key=network.name):
+        if network.devices[host].named:
+            kinds[re.sub(r"[0-9]+", "#", network.name(host))].append(host)
+    lacking: list[tuple[str, Counter[str]]] = []
+    for hosts in kinds.values():
+        totals = Counter(cables[host].total() for host in hosts)
+        usual, count = max(totals.items(), key=lambda item: (item[1], item[0]))
+        if count < ALIKE * len(hosts):
+            continue
+        sets = Counter(
+            frozenset(cables[host].items()) for host in hosts if cables[host].total() == usual
+        )
+        meant = Counter(dict(sets.most_common(1)[0][0]))
+        lacking += [(host, meant) for host in hosts if cables[host].total() < usual]
+    if lacking:
+        lines = [_lack(network, host, cables[host], meant) for host, meant in lacking]
+        figures: Figures = {
+            "hosts": len(lacking),
+            "of": len(cables),
+            "missing": sum(meant.total() - cables[host].total() for host, meant in lacking),
+        }
+        where = tuple(network.name(host) for host, _ in lacking)
+        yield Finding("uncabled_card", "error", where, figures, cut(lines))
+
+
+def _lack(network: Network, host: str, there: Counter[str], meant: Counter[str]) -> str:
+    """Say how many cables a host has of those meant, and which card lacks one."""
+    gone = meant - there
+    said = f"{network.name(host)} has {there.total()} of {meant.total()} cables"
+    if there - meant:  # its cards have names of their own
+        return said
+    rank = {card: place for place, card in enumerate(sorted(meant, key=_natural))}
+    names = [f"{card} (rail {rank[card]})" for card in sorted(gone, key=_natural) if card]
+    if not names:
+        return said
+    return f"{said}: {'too few' if set(gone) & set(there) else 'none'} at {', '.join(names)}"
 
 
 def _rails(network: Network) -> Mapping[tuple[str, str], int]:

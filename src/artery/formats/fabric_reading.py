@@ -22,6 +22,7 @@ _WORDS: Final = {
     "islands": "{parts} parts that no cable joins: a job cannot span them",
     "port_twice": "{ports} ports have more than one cable",
     "miswired_rail": "{cards} cards are on the leaf of another rail",
+    "uncabled_card": "{hosts} hosts have fewer cables than the others, {missing} in all",
     "slow_link": "{links} of {of} cables are slower than most of their kind",
     "one_sided": "{links} cables are reported by one end only",
     "sideways": "{links} cables join switches of one tier",

@@ -190,6 +190,10 @@ _FINDINGS_EN = {
     "(of {rails} rails).",
     "miswired_rail_fix": "Swap the cables at the hosts named; until then their ring traffic "
     "crosses the spines.",
+    "uncabled_card": "{hosts} of {of} hosts have fewer cables than hosts of such names; "
+    "missing in all: {missing}.",
+    "uncabled_card_fix": "Plug the cables in, or look why the card's port is down; until then a "
+    "job on these hosts goes at the pace of their other cards.",
     "missing_uplinks": "{missing} of {designed} links between {lower} and {upper} switches are "
     "missing ({per_pair} per pair meant): {spines}. {worst} has {worst_links} of "
     "{worst_designed}.",
@@ -244,6 +248,9 @@ _FINDINGS_ZH = {
     "port_twice_fix": "看实际接的是哪一条，改正接线表。",
     "miswired_rail": "{hosts} 台主机的 {cards} 块网卡接到了别的轨道的叶上（共 {rails} 条轨道）。",
     "miswired_rail_fix": "对调所列主机的线缆；在此之前，环上流量要绕经脊。",
+    "uncabled_card": "{of} 台主机中有 {hosts} 台的线缆少于同类主机，共缺 {missing} 条。",
+    "uncabled_card_fix": "接上线缆，或查明网卡端口为何关闭；在此之前，"
+    "这些主机上的作业只能按其余网卡的速度进行。",
     "missing_uplinks": "{lower} 台与 {upper} 台交换机之间的 {designed} 条链路缺 {missing} 条"
     "（每对应有 {per_pair}）：{spines}。{worst} 只有 {worst_links}/{worst_designed}。",
     "missing_uplinks_fix": "重插或更换这些线缆和光模块，先从缺得最多的脊开始；"
