@@ -79,7 +79,7 @@ def test_a_tenth_of_omni_path(shared: Path) -> None:
     [
         ("nccl-debug/02", "no_gpudirect"),
         ("nccl-debug/05", "sockets"),
-        ("nccl-debug/06", "sockets"),
+        ("nccl-debug/06", "no_verbs_library"),
         ("nccl-debug/13", "waiting_rank"),
         ("topo/12", "no_peer_to_peer"),
         ("torchrun/01", "exception"),

@@ -9,7 +9,7 @@ from typing import Final
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
 from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of, own_plan
-from artery.answers.diagnose_case import case_of
+from artery.answers.diagnose_case import case_of, with_cards
 from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU, columns_in
 from artery.answers.diagnose_job import Job, job_of
@@ -115,6 +115,7 @@ def diagnose(
     reprice = None
     if judged is not None and stand is not None and stand.setting is not None:
         reprice = repricer(stand.setting, _collective(judged.curve), judged.curve)
+        case = with_cards(case, stand.setting.system)
     stage = _Stage(stand, fabric) if prove and judged and judged.curve in case.curves else None
     play = None if stage is None or judged is None else stage.player(judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand, readings), play)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from artery.answers.diagnose_sizing import sizing_facts
 from artery.answers.diagnose_system import is_pcie_only, nvlinks_of
 from artery.answers.diagnose_told import as_one_node, named_facts, shares_of
 from artery.answers.diagnose_training import training_facts
+from artery.core.system import System
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host
 from artery.formats.reading import Reading
@@ -47,7 +49,7 @@ def case_of(readings: Sequence[tuple[str, Reading]], fabric: Fabric | None = Non
     notes += ["one_node"] if found != told else []
     _derive(facts, origins, found)
     alone = [one for one in found if (one.ranks or number(facts, "ranks")) == 1]
-    curves = tuple(one for one in found if one not in alone)
+    curves = tuple(_on_nodes(one, facts) for one in found if one not in alone)
     _imply(facts, origins, readings)
     if "chips" in facts and "mfu_dense" in facts:
         notes.append("same_peak")
@@ -59,6 +61,16 @@ def case_of(readings: Sequence[tuple[str, Reading]], fabric: Fabric | None = Non
     degrees = impossible_degrees(facts)
     shares = shares_of(readings)
     return Case(curves, facts, origins, said, (*refusals, *degrees), shares, tuple(notes))
+
+
+def _on_nodes(curve: Curve, facts: Mapping[str, Fact]) -> Curve:
+    """Return ``curve`` on the nodes that another file counts for as many ranks."""
+    nodes = number(facts, "nodes")
+    if curve.nodes is not None or nodes is None or nodes < 1:
+        return curve
+    if curve.ranks is not None and curve.ranks != number(facts, "ranks"):
+        return curve
+    return replace(curve, nodes=int(nodes))
 
 
 def _name(
@@ -100,10 +112,29 @@ def _derive(facts: dict[str, Fact], origins: dict[str, str], curves: Sequence[Cu
     if ranks and nodes:
         facts.setdefault("ranks_per_node", ranks / nodes)
         origins.setdefault("ranks_per_node", origins["ranks"])
-    used, there = number(facts, "cards_used"), number(facts, "nics_per_node")
-    if used and there:
-        facts.setdefault("cards_used_share", used / there)
-        origins.setdefault("cards_used_share", origins["cards_used"])
+    facts.update(_share_of_cards(facts, number(facts, "nics_per_node")))
+    if "cards_used_share" in facts:
+        origins.setdefault("cards_used_share", origins.get("cards_used", "facts"))
+
+
+def _share_of_cards(facts: Mapping[str, Fact], there: float | None) -> dict[str, Fact]:
+    used = number(facts, "cards_used")
+    if not used or not there or "cards_used_share" in facts:
+        return {}
+    return {"cards_used_share": used / there}
+
+
+def with_cards(case: Case, system: System) -> Case:
+    """Return the case with the share of the cards of ``system`` that the library used.
+
+    As it is where no log counts them, or a file says how many cards a node has.
+    """
+    cards = sum(group.count for group in system.groups if group.kind == "nic")
+    found = _share_of_cards(case.facts, cards / system.nodes)
+    if not found:
+        return case
+    origins = {**case.origins, "cards_used_share": case.origins["cards_used"]}
+    return replace(case, facts={**case.facts, **found}, origins=origins)
 
 
 def _imply(

@@ -182,7 +182,9 @@ def _nccl_debug(fields: Fields) -> Named:
     cards = fields.get("ib_devices") or ()
     yield "cards_used", _number(len(cards) or None)
     kinds = {str(card.get("kind", card.get("layer", ""))).casefold() for card in cards}
-    if kinds & {"roce"}:
+    if cards and all(str(card.get("name", "")).startswith("hfi1") for card in cards):
+        yield "fabric", "omni-path"  # whose verbs say that they are InfiniBand
+    elif kinds & {"roce"}:
         yield "fabric", "roce"
     elif kinds & {"ib", "infiniband"}:
         yield "fabric", "infiniband"

@@ -12,6 +12,7 @@
     tolerance = 0.3                           # spread of log(measured / priced), if above usual
     asks = "nic_rate"                         # the fact to ask for where this comes first
     ceiling = true                            # said of a healthy run too: no fault, but a limit
+    by_size = true                            # of sizes that are known the expectation knows it
     stops = true                              # the run did not end: no number makes it healthy
     verdict = "faulty"                        # if evidence alone proves it; else degraded
     next = "command to run next"
@@ -84,7 +85,7 @@ class Evidence:
         if self.says is not None:
             lines = (one for one in case.said if one.person or not self.person)
             line = _line(self.says, lines)
-            return None if line is None else f"{line.source}: {line.text[:160]}"
+            return None if line is None else f"{line.source}: {_short(line.text)}"
         name = self.fact or ""
         value = case.facts.get(name)
         if value is None or not self._holds(value):
@@ -121,6 +122,7 @@ class Cause:
     verdict: Literal["faulty", "degraded", "healthy", "refused"] = "degraded"
     asks: str = ""
     ceiling: bool = False
+    by_size: bool = False
     stops: bool = False
 
 
@@ -198,6 +200,17 @@ def _renamed(table: Mapping[str, object]) -> dict[str, object]:
 def _line(pattern: str, said: Iterable[Said]) -> Said | None:
     expression = _compiled(pattern)
     return next((line for line in said if expression.search(line.text[:2000])), None)
+
+
+_LONGEST: Final = 160
+"""Characters of a line that are shown as evidence."""
+
+
+def _short(text: str) -> str:
+    """Return ``text``, cut between words where it is long."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST - 3].rsplit(' ', 1)[0].rstrip(' ,;:')}..."
 
 
 @cache

@@ -121,6 +121,8 @@ def judge(
     if play is not None:
         weighed = after_play(weighed, play)
     verdict = _verdict(judged, shape, weighed, number(case.facts, "of_expected"))
+    if judged is None and any(one.cause.stops for one in broken):
+        verdict = "faulty"  # whatever makes it slow besides
     asked = _asked(case, judged, weighed, tuple(missing))
     shown = _shown(weighed)
     seen = {one.cause.key for one in shown}

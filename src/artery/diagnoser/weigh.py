@@ -42,6 +42,13 @@ FITS: Final = 1.8
 UNPRICED: Final = 0.1
 """Assumed: likelihood of any curve under a cause that says nothing about its numbers."""
 
+MISSED: Final = 0.02
+"""Assumed: how often a cause that is seen in the files is there, and the curve lies below its price
+all the same: the price is of a good host, and slow runs may have more than one cause."""
+
+SEEN: Final = 30.0
+"""Assumed: evidence that is worth such odds is of the cause itself, not of its likes."""
+
 ELSE: Final = 0.1
 """Assumed: prior times likelihood that it is something nobody wrote a rule for."""
 
@@ -96,6 +103,8 @@ def faults(case: Case, candidates: Sequence[Cause]) -> tuple[Weighed, ...]:
     """Return the candidates of which evidence tells that is a fault whatever the numbers say."""
     found = []
     for cause in candidates:
+        if cause.stops and cause.scope == "network" and case.facts.get("nodes") == 1.0:
+            continue  # it stops what crosses nodes, and nothing does
         broken = [rule for rule in cause.evidence if rule.fault]
         texts = tuple(text for _, text in _holding(broken, case, None))
         if texts:
@@ -133,12 +142,20 @@ def weigh(
     """Return the candidates, the likeliest first, with confidences that sum to less than one."""
     found = [_one(cause, case, curve, shape, reprice) for cause in candidates]
     found = [one for one in found if one.evidence or not one.cause.only_with_evidence]
+    if reprice is not None and curve is not None and curve.sized:
+        found = [one for one in found if not one.cause.by_size]
     total = ELSE * (DOUBTED if case.doubts else 1.0) + sum(one.odds for one in found)
     ranked = sorted(found, key=lambda one: -one.odds)
     return tuple(
         Weighed(one.cause, one.evidence, one.against, one.explanation, one.odds, one.odds / total)
         for one in ranked
     )
+
+
+def _lies_below(explained: Explanation, curve: Curve | None) -> bool:
+    """Whether less was measured than the cause leaves: more refutes it, whatever was seen."""
+    priced = explained.predicted
+    return curve is not None and priced is not None and curve.last.busbw <= priced
 
 
 def residual(curve: Curve, predicted: Sequence[float]) -> float:
@@ -157,8 +174,11 @@ def _one(
     cause: Cause, case: Case, curve: Curve | None, shape: str | None, reprice: Reprice | None
 ) -> Weighed:
     holding = _holding(cause.evidence, case, shape)
-    odds = cause.prior * prod(factor for factor, _ in holding)
+    told = prod(factor for factor, _ in holding)
+    odds = cause.prior * told
     explanation, likely = _explain(cause, case, curve, reprice)
+    if told >= SEEN and _lies_below(explanation, curve):
+        likely = max(likely, MISSED)
     return Weighed(
         cause,
         tuple(dict.fromkeys(text for factor, text in holding if factor >= 1)),

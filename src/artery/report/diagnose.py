@@ -163,7 +163,7 @@ def _findings(answer: DiagnoseAnswer, language: Language) -> Iterator[Renderable
             continue
         yield Text("")
         yield Text(word[head], style="bold")
-        if all(one.explanation.fits is False for one in shown):
+        if all(one.explanation.fits is False and not _is_seen(one) for one in shown):
             yield Text(word["none_fits"])
         yield from (_cause(number, one, answer, language) for number, one in enumerate(shown, 1))
 
@@ -250,7 +250,7 @@ def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
 def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language) -> RenderableType:
     word = diagnose_words(language)
     head = f"{number}. {_says(one, answer, language)}"
-    if one.explanation.fits is False:
+    if one.explanation.fits is False and not _is_seen(one):
         return Text(head, style="dim")
     share = "" if one.beside else f"  ({word['confidence'].format(share=_share(one))})"
     lines: list[RenderableType] = [Text(f"{head}{share}")]
@@ -264,9 +264,15 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
     return Group(*lines)
 
 
+def _is_seen(one: Weighed) -> bool:
+    """Whether the files show the cause, so that it is likely though its price misses."""
+    return bool(one.evidence) and one.confidence >= _LIKELY
+
+
 def _share(one: Weighed) -> str:
     """Return a confidence; never all of it."""
-    return units.show_percent(one.confidence) if one.confidence < _SURE else f"> {_SURE:.0%}"
+    sure = one.confidence >= _SURE
+    return f"> {_SURE * 100:.0f} %" if sure else units.show_percent(one.confidence)
 
 
 def _evidence(text: str, language: Language) -> str:
@@ -293,7 +299,9 @@ def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
     if explained.algorithm not in (None, "auto") and "algorithm" not in (explained.world or {}):
         way = word["as_algorithm"].format(algorithm=explained.algorithm)
         changed = f"{changed}, {way}" if changed else way
-    key = "unfit" if not explained.fits else "fits" if explained.played is None else "unplayed"
+    key = "fits" if explained.played is None else "unplayed"
+    if not explained.fits:
+        key = "missed" if _is_seen(one) else "unfit"
     return word[key].format(
         cause=f"{title} ({changed})" if changed else title,
         expected=gigabytes(judged.expected[-1]), measured=gigabytes(judged.curve.last.busbw),

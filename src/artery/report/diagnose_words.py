@@ -24,6 +24,8 @@ _EN = {
     "faults": "faults in themselves, which explain nothing of the numbers",
     "fits": 'expected {expected}, measured {measured}, with "{cause}" {predicted}',
     "unfit": 'with "{cause}" {predicted}: does not explain it',
+    "missed": 'expected {expected}, measured {measured}, with "{cause}" {predicted}: seen in the '
+    "files, but its price misses what was measured",
     "unplayed": 'with "{cause}" {predicted} by its price, but {played} when played link by link: '
     "less likely",
     "as_algorithm": "as a {algorithm}",
@@ -119,6 +121,8 @@ _ZH = {
     "faults": "本身即是故障，但不能解释数值",
     "fits": "预期 {expected}，实测 {measured}，若“{cause}”则为 {predicted}",
     "unfit": "若“{cause}”则为 {predicted}：不能解释",
+    "missed": "预期 {expected}，实测 {measured}，若“{cause}”则为 {predicted}："
+    "文件中可见，但其计价与实测不符",
     "unplayed": "若“{cause}”：计价为 {predicted}，但逐链路模拟为 {played}：可能性降低",
     "as_algorithm": "按 {algorithm}",
     "confidence": "可能性 {share}",
