@@ -238,3 +238,59 @@ def test_a_training_log_alone_needs_its_plan_and_tells_nothing_of_hops(tmp_path:
         calibrate(log, on="dgx-h100")
     with pytest.raises(InputError, match="less of it than is known"):
         calibrate(log, on="dgx-h100", plan_from=run, wanted=["fabric.hop"])
+
+
+def saturating(tmp_path: Path, ranks: int, plateau: float, smallest: int) -> Path:
+    """Return an all-reduce log of t = 30 us + S 2(n-1)/n / plateau (B/s), eight ranks a node."""
+    lines = ["# nThread 1 nGpus 1 minBytes 8 maxBytes 17179869184 step: 2(factor)"]
+    lines += [
+        f"#  Rank {rank:2d} Group  0 Pid {rank:6d} on node{rank // 8:02d} device {rank % 8} "
+        f"[0x0{rank % 8}] NVIDIA H100 80GB HBM3"
+        for rank in range(ranks)
+    ]
+    lines.append("#  size  count  type  redop  root  time  algbw  busbw #wrong")
+    factor = 2 * (ranks - 1) / ranks
+    for power in range(smallest, 35):
+        size = 2**power
+        seconds = 30e-6 + size * factor / plateau
+        speed = size / seconds / 1e9
+        cells = f"{seconds * 1e6:.2f} {speed:.2f} {speed * factor:.2f} 0"
+        lines.append(f"{size} {size // 4} float sum -1 {cells} {cells}")
+    path = tmp_path / "nccl-tests.log"
+    header = ["# nccl-tests version 2.13.8 all_reduce_perf"]
+    path.write_text("\n".join([*header, *lines, "# Out of bounds values : 0 OK"]), "utf-8")
+    return path
+
+
+def test_links_are_fitted_no_faster_than_their_data_sheet(tmp_path: Path) -> None:
+    found = calibrate(str(saturating(tmp_path, 32, 340e9, 20)), on="dgx-h100:32")
+    (links,) = (one for one in found.changed if one.knob.path == "node.bandwidth")
+    assert links.after == 450e9  # 18 NVLinks of 25 GB/s per direction
+    assert links.high <= 450e9
+    assert links.at_limit
+    assert "node.bandwidth is at its limit, 450 GB/s" in calibrated_file(
+        calibrated_values(found), found
+    )
+
+
+def test_links_that_were_cut_are_fitted_no_faster_than_those_that_are_left() -> None:
+    base = base_of("hgx-h800", (), None)
+    (knob,) = base.knobs(("node.bandwidth",))
+    assert after(base, knob, 2.0) == 200e9  # 8 of the 18 links of an H100
+
+
+def test_a_system_that_does_worse_on_sizes_not_seen_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_path, out = saturating(tmp_path, 32, 340e9, 20), tmp_path / "mine.toml"
+    check = calibrate(str(log_path), on="dgx-h100:32").check
+    assert check is not None
+    assert check.after > check.before
+    asked = ["calibrate", str(log_path), "--on", "dgx-h100:32", "-o", str(out)]
+    assert main(asked) == 5
+    said = capsys.readouterr()
+    assert "no system is written: on 7 sizes that the fit did not see" in said.err
+    assert f"next  artery diagnose {log_path}"[:20] in said.out
+    assert not out.exists()
+    assert main([*asked, "--even-worse"]) == 0
+    assert out.exists()

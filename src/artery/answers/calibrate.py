@@ -26,7 +26,8 @@ from artery.answers.calibrate_system import (
     predictor,
 )
 from artery.calibrator.fit import LEAST_NOISE, Confused, Fit, Predict, fit, separable
-from artery.errors import InputError, Problem
+from artery.errors import InputError, Problem, ThresholdError
+from artery.units import show_percent
 
 Floats = NDArray[np.float64]
 LEAST_POINTS: Final = 4
@@ -41,13 +42,17 @@ CLASSES: Final = (0, 16 * 2**10, 2**20, float("inf"))
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A value that was fitted, with the 80 % interval of what it may be, in SI."""
+    """A value that was fitted, with the 80 % interval of what it may be, in SI.
+
+    ``at_limit`` says that it is as high as it can be: the data alone may ask for more.
+    """
 
     knob: Knob
     before: float
     after: float
     low: float
     high: float
+    at_limit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,11 @@ class Check:
     before: float
     after: float
     classes: tuple[SizeClass, ...]
+
+    @property
+    def worse(self) -> bool:
+        """Whether the fitted system does worse than the one before on what it did not see."""
+        return self.after > self.before
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +353,7 @@ def _answer(
                 knob,
                 base.values[knob.path],
                 *(after(base, knob, factor) for factor in (each.factor, each.low, each.high)),
+                at_limit=after(base, knob, each.factor) >= base.most(knob),
             )
             for knob, each in zip(found.knobs, found.fit.fitted, strict=True)
         ),
@@ -398,6 +409,18 @@ def calibrated_values(answer: CalibrateAnswer, overrides: Sequence[str] = ()) ->
         "calibration": {"text": measured, "as_of": now, "confidence": "measured"},
     }
     return values
+
+
+def check_better(answer: CalibrateAnswer) -> None:
+    """Raise :class:`artery.errors.ThresholdError` if sizes that the fit did not see got worse."""
+    check = answer.check
+    if check is not None and check.worse:
+        raise ThresholdError(
+            f"no system is written: on {check.points} sizes that the fit did not see the median "
+            f"error grows from {show_percent(check.before)} to {show_percent(check.after)}; the "
+            "values before do better (measure more sizes, or fit fewer values with --fit; "
+            "--even-worse writes it all the same)"
+        )
 
 
 def file_name(answer: CalibrateAnswer) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from artery.answers.calibrate_data import Sweep
 from artery.answers.expect_pricing import Setting
 from artery.calibrator.fit import Parameter
+from artery.catalog.door import is_path
 from artery.catalog.links import link as link_of
 from artery.catalog.overrides import under
 from artery.catalog.system_build import build
@@ -122,6 +123,17 @@ class Base:
             "calibration.exposed": measured.exposed,
         }
         return replace(self, table=replace(self.table, calibration=measured), values=values)
+
+    def most(self, knob: Knob) -> float:
+        """Return the bound of a knob in SI: links of a node carry no more than their data sheet.
+
+        That is what a catalog entry says of its own links; in a file, where a value may be one
+        that was fitted, the rate of the class, or the value if it is higher.
+        """
+        if knob.path != "node.bandwidth" or self.table.node.link is None:
+            return knob.most
+        value = self.values[knob.path]
+        return max(value, link_of(self.table.node.link).bandwidth) if is_path(self.name) else value
 
     def knobs(self, wanted: Sequence[str], logs: int = 0) -> tuple[Knob, ...]:
         """Return the knobs called ``wanted``, else the usual ones that this system has.
@@ -245,7 +257,7 @@ def predictor(
 
 def after(base: Base, knob: Knob, factor: float) -> float:
     """Return a knob's value (its guess where there is none) times ``factor``, within its bound."""
-    return min((base.values[knob.path] or knob.guess) * factor, knob.most)
+    return min((base.values[knob.path] or knob.guess) * factor, base.most(knob))
 
 
 def parameter(knob: Knob) -> Parameter:

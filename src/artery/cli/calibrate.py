@@ -44,6 +44,11 @@ from artery.report.words import Language
 @click.option(
     "-o", "--out", metavar="FILE", help="Write the fitted system as a file for --on (- = stdout)."
 )
+@click.option(
+    "--even-worse",
+    is_flag=True,
+    help="Write it even where sizes that the fit did not see got worse.",
+)
 @form_options
 @set_option
 @debug_option
@@ -56,6 +61,7 @@ def command(
     plan_from: tuple[str, ...],
     nccl: str | None,
     out: str | None,
+    even_worse: bool,
     as_json: bool,
     lang: Language,
     overrides: tuple[str, ...],
@@ -74,13 +80,14 @@ def command(
     Rates of links and cards, what the library takes to start, and with a training log the clock of
     the chips, are fitted with priors; every value has an interval of 80 %. Several training logs
     also tell what the framework takes to launch and what it does not hide. What the data cannot
-    tell apart is refused if it was asked for, and left as it is otherwise.
+    tell apart is refused if it was asked for, and left as it is otherwise. A system that
+    does worse than before on sizes that the fit did not see is not written (exit code 5).
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out == "-" and as_json:
         raise click.UsageError("-o - and --json both write stdout; name a file for the system")
     if out is not None:
         _check_out(out, (*files, *plan_from, on, on.rpartition(":")[0]))
-    from artery.answers.calibrate import calibrate, calibrated_values
+    from artery.answers.calibrate import calibrate, calibrated_values, check_better
     from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
     from artery.report.files import write_whole
     from artery.report.json import document
@@ -95,12 +102,16 @@ def command(
         overrides=overrides,
         nccl=nccl,
     )
+    worse = answer.check is not None and answer.check.worse and not even_worse
+    refused, out = (out, None) if worse else (None, out)
     if out is not None:
         write_whole(out, calibrated_file(calibrated_values(answer, overrides), answer))
     if as_json:
         write_whole("-", document("calibrate", calibrate_payload(answer, out)))
-    elif out != "-":
+    elif "-" not in {out, refused}:
         deliver(calibrate_drawing(answer, lang, out), "-")
+    if refused is not None:
+        check_better(answer)
 
 
 def _check_out(out: str, inputs: tuple[str, ...]) -> None:

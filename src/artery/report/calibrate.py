@@ -26,6 +26,8 @@ _EN: Final[Mapping[str, str]] = {
     "{after} after",
     "worse": "on sizes that the fit did not see it does worse than before: measure more sizes, or "
     "fit fewer values",
+    "at limit": "{path} is at its limit, {limit}: the data alone may ask for more, which "
+    "the hardware does not give",
     "counted": "the residuals of neighbouring sizes hang together: {points} points count",
     "value": "value", "before": "before", "after": "after", "interval": "80 % interval",
     "changed": "changed", "kept": "kept",
@@ -49,6 +51,7 @@ _ZH: Final[Mapping[str, str]] = {
     "errors": "中位误差：之前 {before}，之后 {after}；剩余离散 {noise}",
     "check": "隔一个大小拟合，在其余 {points} 个上检验：之前 {before}，之后 {after}",
     "worse": "在未参与拟合的大小上反而更差：请多测一些大小，或少拟合几个值",
+    "at limit": "{path} 已到上限 {limit}：仅按数据可能还要更高，但硬件给不出",
     "counted": "相邻大小的残差相关：只相当于 {points} 个点",
     "value": "参数", "before": "之前", "after": "之后", "interval": "80 % 区间",
     "changed": "已改变", "kept": "未改变",
@@ -79,7 +82,7 @@ def calibrate_payload(answer: CalibrateAnswer, out: str | None) -> Mapping[str, 
             {
                 "path": one.knob.path, "unit": one.knob.unit, "before": one.before,
                 "after": one.after, "low": one.low, "high": one.high,
-                "prior_spread": one.knob.spread, "why": one.knob.why,
+                "at_limit": one.at_limit, "prior_spread": one.knob.spread, "why": one.knob.why,
             }
             for one in answer.changed
         ],
@@ -123,6 +126,7 @@ def calibrated_file(values: Mapping[str, Any], answer: CalibrateAnswer) -> str:
         f"{_shown(one, one.low)} and {_shown(one, one.high)}"
         for one in answer.changed
     ]
+    notes += [_at_limit(one, WORDS["en"]) for one in answer.changed if one.at_limit]
     notes += [f"doubt: {_doubt(one, answer, 'en')}" for one in answer.doubts]
     notes += [f"{one.path} kept: {_reason(one, 'en')}" for one in answer.kept]
     return system_file(values, f"artery calibrate {' '.join(answer.files)}", notes)
@@ -141,7 +145,8 @@ def calibrate_drawing(
     if answer.doubts:
         lines = [Text(_doubt(one, answer, language), style="yellow") for one in answer.doubts]
         parts.append(labelled(word["doubt"], lines))
-    parts.append(labelled(word["changed"], [_changed(answer, word)]))
+    limited = [Text(_at_limit(one, word)) for one in answer.changed if one.at_limit]
+    parts.append(labelled(word["changed"], [_changed(answer, word), *limited]))
     if answer.kept:
         lines = [Text(f"{one.path}: {_reason(one, language)}") for one in answer.kept]
         parts.append(labelled(word["kept"], lines))
@@ -149,6 +154,8 @@ def calibrate_drawing(
     if out is not None:
         parts.append(Text(word["written"].format(out=out)))
         told = f"artery expect all_reduce --on {out}:{answer.rows[-1].ranks}"
+    elif answer.check is not None and answer.check.worse:
+        told = f"artery diagnose {answer.files[0]} --on {answer.system}"
     else:
         told = f"artery calibrate {' '.join(answer.files)} --on {answer.system} -o calibrated.toml"
     parts.append(commands(word["next"], [*_diagnoses(answer), told]))
@@ -183,7 +190,7 @@ def _errors(answer: CalibrateAnswer, word: Mapping[str, str]) -> Iterator[str]:
         )  # fmt: skip
         if len(check.classes) > 1:
             yield from (f"  {_by_size(one, word)}" for one in check.classes)
-        if check.after > check.before:
+        if check.worse:
             yield word["worse"]
 
 
@@ -205,6 +212,10 @@ def _changed(answer: CalibrateAnswer, word: Mapping[str, str]) -> Table:
         ends = f"{_shown(one, one.low)} - {_shown(one, one.high)}"
         table.add_row(one.knob.path, _shown(one, one.before), _shown(one, one.after), ends)
     return table
+
+
+def _at_limit(one: Changed, word: Mapping[str, str]) -> str:
+    return word["at limit"].format(path=one.knob.path, limit=_shown(one, one.after))
 
 
 def _shown(one: Changed, value: float) -> str:
