@@ -68,7 +68,7 @@ def test_one_group_is_one_group() -> None:
 def test_where_the_closed_form_is_right_one_line_says_so() -> None:
     close = replace(SLOW, seconds=0.101, alone=0.101, median=0.101)
     said = told(replace(WHOLE, exchanges=(close,), beside=()))
-    assert "every collective is within 3" in said
+    assert "every collective is within 1.0 %" in said
     assert "slowest" not in said
 
 

@@ -110,7 +110,7 @@ def _table(
     return {
         "collective": collective, "algorithm": algorithm, "ranks": about["ranks"],
         "nodes": len(about["hosts"]) or None, "hosts": about["hosts"], "rows": rows,
-        "row_count": len(rows), "wrong_rows": wrong, "valid": not wrong,
+        "row_count": len(rows), "wrong_rows": wrong, "valid": not wrong, "old_columns": False,
         "peak_busbw_bytes_per_s": best[0] if best else None,
         "peak_size_bytes": best[1] if best else None,
     }  # fmt: skip

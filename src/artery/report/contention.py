@@ -47,8 +47,9 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
         kinds = words["and"].join(words[kind] for kind in network.beside)
         yield words["beside"].format(kinds=kinds)
     notable = network.notable
-    if not notable and any(each.played for each in network.exchanges):
-        yield words["close"].format(share=show_percent(NOTABLE))
+    played = [each for each in network.exchanges if each.played]
+    if not notable and played:
+        yield words["close"].format(share=show_percent(max(abs(each.off) for each in played)))
     for exchange in notable[:_SHOWN]:
         yield from _exchange(exchange, language)
     refused = {(one.kind, one.collective): one.refused for one in network.exchanges if one.refused}
