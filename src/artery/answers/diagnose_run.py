@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer, PlanResult
 from artery.answers.saved import read_plan
-from artery.errors import ArteryError, InputError, Problem, UsageError
+from artery.errors import InputError, UsageError
 from artery.formats.reading import Reading
 
 Verdict = Literal["as_planned", "slower", "faster", "contradicts"]
@@ -155,7 +155,7 @@ def run_held(
     beside = {name: value for name, value in (given or {}).items() if value is not None}
     model, system = beside.pop("model", None) or asked.model, on or asked.on
     if model is None:
-        raise _without_model(saved, asked.missing)
+        raise asked.without_model(saved, "--model NAME")
     if system is None:
         raise UsageError(f"{saved} does not say on which system it runs: add --on SYSTEM")
     options = {**asked.options, **beside}
@@ -208,18 +208,6 @@ def _contradictions(
         said = fields.get(name)
         if said and not 1 / ROUNDED < said * each / follows < ROUNDED:
             yield Contradiction(name, "1/s", said * each, follows)
-
-
-def _without_model(saved: str, missing: Sequence[str]) -> ArteryError:
-    """Return what is wrong with a file that does not say its model, or says a part of it."""
-    if not missing:
-        return UsageError(f"{saved} does not say which model it trains: add --model NAME")
-    return InputError(
-        Problem(file=saved, field=name, found="not said",
-                rule="the model in the script has no step without it",
-                fix=f"add --{name.replace('_', '-')} to the script, or --model NAME here")
-        for name in missing
-    )  # fmt: skip
 
 
 def _verdict(step: Compared) -> Verdict:

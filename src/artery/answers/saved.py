@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from artery.core.plan import Plan
-from artery.errors import InputError, Problem, Problems
+from artery.errors import ArteryError, InputError, Problem, Problems, UsageError
 
 SCHEMA: Final = "artery.plan/1"
 
@@ -44,13 +44,41 @@ class SavedPlan:
     """What was asked, and the best plan of the answer as keyword arguments of ``plan``.
 
     A file that describes a run may leave open which ``model`` it trains, and on which system.
-    ``missing`` are the sizes that a model in it lacks.
+    ``missing`` are the sizes that a model in it lacks; ``chips`` is how many it asks for;
+    ``impossible`` says why it starts no run, and ``assumed`` what had to be added to it.
     """
 
     model: str | None
     on: str | None
     options: Mapping[str, Any]
     missing: tuple[str, ...] = ()
+    chips: int | None = None
+    impossible: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def check_possible(self, path: str) -> None:
+        """Raise ``InputError`` with all that is impossible in the file at ``path``."""
+        if self.impossible:
+            rule, fix = "a run must be able to start from it", f"artery read {path}"
+            raise InputError(
+                [Problem(file=path, found=one, rule=rule, fix=fix) for one in self.impossible]
+            )
+
+    def without_model(self, path: str, named: str) -> ArteryError:
+        """Return what is wrong with the file at ``path``, whose model is not known.
+
+        ``named`` is how a model is named instead, as it is typed.
+        """
+        if not self.missing:
+            return UsageError(f"{path} does not say which model it trains: add {named}")
+        rule = "the model in the script has no step without it"
+        return InputError(
+            [
+                Problem(file=path, field=name, found="not said", rule=rule,
+                        fix=f"add --{name.replace('_', '-')} to the script, or {named} here")
+                for name in self.missing
+            ]
+        )  # fmt: skip
 
 
 def read_plan(path: str) -> SavedPlan:
@@ -107,7 +135,23 @@ def _run(path: str) -> SavedPlan | None:
     }
     lacking = found.fields.get("missing_facts", ()) if found.workload is None else ()
     missing = tuple(name for one in lacking if (name := str(one).partition(":")[0]) != "model")
-    return SavedPlan(path if found.workload is not None else None, None, given, missing)
+    chips = found.fields.get("chips")
+    return SavedPlan(
+        path if found.workload is not None else None, None, given, missing,
+        chips if isinstance(chips, int) else None,
+        tuple(one.removeprefix(_IMPOSSIBLE) for one in found.warnings
+              if one.startswith(_IMPOSSIBLE)),
+        (_ASSUMED,) if found.format == "deepspeed-config" else (),
+    )  # fmt: skip
+
+
+_IMPOSSIBLE: Final = "impossible: "
+"""How the formats begin what no run can be started from."""
+
+_ASSUMED: Final = (
+    "a DeepSpeed configuration names no release and no attention: deepspeed-2021 with eager "
+    "attention was assumed; --framework and --attention say otherwise"
+)
 
 
 RUN_FORMATS: Final = frozenset({"megatron-args", "torchtitan-config", "deepspeed-config"})

@@ -198,7 +198,8 @@ def from_option(command: _Command) -> _Command:
 class Request:
     """What was asked. ``options`` are keyword arguments of ``artery.plan``.
 
-    If a ``saved`` plan is asked again, ``words`` are what was typed beside it.
+    If a ``saved`` plan is asked again, ``words`` are what was typed beside it, ``chips`` is how
+    many its file asks for, and ``assumed`` what had to be added to it.
     """
 
     model: str
@@ -206,6 +207,18 @@ class Request:
     options: Mapping[str, Any]
     saved: str | None = None
     words: tuple[str, ...] = ()
+    chips: int | None = None
+    assumed: tuple[str, ...] = ()
+
+    def remarks(self, chips: int) -> tuple[str, ...]:
+        """Return what to say of the file that was asked again, on so many ``chips``."""
+        if self.chips in (None, chips):
+            return self.assumed
+        other = (
+            f"what --from names asks for {self.chips:,} chips, the plan is for {chips:,}: its "
+            "data-parallel degree does not hold"
+        )
+        return other, *self.assumed
 
     def document(self) -> dict[str, Any]:
         """Return the request as a JSON document keeps it."""
@@ -228,7 +241,7 @@ def request(
 
     Raises:
         UsageError: neither a model with a system nor a saved plan is given.
-        InputError: the saved plan cannot be read.
+        InputError: the saved plan cannot be read, or no run can be started from it.
     """
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     if flags.get("overlap") == ():
@@ -241,18 +254,21 @@ def request(
     from artery.answers.saved import read_plan
 
     former = read_plan(saved)
+    former.check_possible(saved)
     options = dict(former.options)
     if on is not None or given.keys() & {"tp", "pp", "cp"}:
         options.pop("dp", None)
     asked = {**options, **given}
     which, where = model or former.model, on or former.on
-    if which is None or where is None:
-        missing = "MODEL" if which is None else "--on SYSTEM"
-        raise UsageError(f"{missing} is missing: {saved} does not say it")
+    if which is None:
+        raise former.without_model(saved, "MODEL")
+    if where is None:
+        raise UsageError(f"{saved} does not say on which system it runs: add --on SYSTEM")
+    assumed = () if {"framework", "attention"} & given.keys() else former.assumed
     if model is not None:
-        return Request(which, where, asked)
+        return Request(which, where, asked, None, (), former.chips, assumed)
     words = (["--on", on] if on is not None else []) + _all_spelled(given)
-    return Request(which, where, asked, saved, tuple(words))
+    return Request(which, where, asked, saved, tuple(words), former.chips, assumed)
 
 
 _NOT_TYPED: Final = ("tokens", "top", "seeds")

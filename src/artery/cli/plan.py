@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import click
@@ -63,6 +64,8 @@ def command(
     from artery.answers.plan import plan
 
     answer = plan(asked.model, asked.on, **asked.options)
+    remarks = asked.remarks(answer.system.chips)
+    answer = replace(answer, warnings=(*remarks, *answer.warnings))
     if as_json:
         from artery.report.files import write_whole
         from artery.report.json import document
