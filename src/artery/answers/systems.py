@@ -11,6 +11,7 @@ from artery.catalog.door import is_path
 from artery.catalog.on_cables import on_cables
 from artery.catalog.overrides import ORIGIN, apply_overrides
 from artery.catalog.syntax import SUFFIXES
+from artery.catalog.system_spec import parse_spec
 from artery.catalog.systems import described, is_catalog_name, system
 from artery.core.cabling import Cabling
 from artery.core.system import System
@@ -38,7 +39,9 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     prints them. What its hosts are says ``node=SYSTEM`` among the overrides. ``chip=NAME`` says
     which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
     """
-    return replace(_system(on, overrides), overrides=tuple(overrides))
+    spec = on.strip() if is_foreign(on.strip()) else parse_spec(on).name
+    path = spec if is_path(spec) and not is_foreign(spec) else None
+    return replace(_system(on, overrides), overrides=tuple(overrides), path=path)
 
 
 def _system(on: str, overrides: Sequence[str]) -> System:
@@ -57,7 +60,7 @@ def _system(on: str, overrides: Sequence[str]) -> System:
     if found.table is None and found.system is not None and not rest and chips is None:
         return found.system
     table = system_table(found, file, rest)
-    built = described(table, file, rest, chips)
+    built = described({**table, "name": file}, file, rest, chips)
     notes = (*found.warnings, *assumed(apply_overrides(table, rest).values))
     return replace(built, name=file, warnings=(*built.warnings, *notes))
 

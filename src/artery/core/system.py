@@ -72,7 +72,8 @@ class Tier:
     in-switch reduction (``nvls``, ``sharp``). ``ring`` gives, for a packed group of ``g``
     chips inside one domain, the B/s per direction that a (multi-)ring over them reaches per
     chip at index ``g`` (index 0 and 1 unused); empty means ``bandwidth`` for every ``g``.
-    ``pair`` is the B/s of one chip to one other chip in this tier.
+    ``exchange`` gives likewise what each of a packed group sends while all send to all alike;
+    empty means as much as ``ring``. ``pair`` is the B/s of one chip to one other chip in this tier.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Tier:
     latency: float
     reduction: str | None = None
     ring: tuple[float, ...] = ()
+    exchange: tuple[float, ...] = ()
     dims: tuple[int, ...] = ()
 
 
@@ -117,7 +119,8 @@ class System:
 
     ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
     its chips, ``node_price`` US dollars, ``chip_hour_price`` US dollars per chip-hour.
-    ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for.
+    ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for;
+    ``path`` is the file that describes it, where ``name`` is not that.
     ``calibration`` are factors that were measured.
     ``library`` names the communication library (``nccl``, ``rccl``, ``ici``, ``gloo``).
     """
@@ -138,6 +141,7 @@ class System:
     calibration: Calibration = field(default_factory=Calibration)
     warnings: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
+    path: str | None = None
     provenance: Provenance = field(default_factory=dict)
 
     @property

@@ -131,7 +131,24 @@ def assumed(table: Mapping[str, Any]) -> list[str]:
         )
     if isinstance(host, Mapping) and "link" in host:
         notes.append(f"slots are taken as {host['link']}: --set node.host.link=...")
-    return notes
+    told = _fewer_links(table)
+    return [told, *notes] if told else notes
+
+
+def _fewer_links(table: Mapping[str, Any]) -> str:
+    """Return how many links a chip has, if the file says fewer of each; else nothing."""
+    chip, node = table.get("chip"), table.get("node", {})
+    if not isinstance(chip, str) or chip not in NVLINKS or node.get("kind") != "nvswitch":
+        return ""
+    name, most = NVLINKS[chip]
+    rate = str(node.get("bandwidth", "")).partition(" ")[0]
+    count = round(float(rate) * 1e9 * most / link_of(name).bandwidth) if rate else most
+    if node.get("link") != name or count >= most:
+        return ""
+    return (
+        f"the file says {count} NVLinks of each chip to the switches, {chip} has {most}: another "
+        "chip, or links that are down"
+    )
 
 
 def _is_cube_mesh(node: Node) -> bool:

@@ -9,7 +9,7 @@ from artery.core.system import System
 
 def asked_on(system: System) -> str:
     """Return ``--on`` with the system and its chips, and the values that were laid over it."""
-    name = system.name
+    name = system.name if system.path is None else f"{system.path}:{system.chips}"
     spec = name if ":" in name else f"{name}:{system.chips}"
     words = [f"--on {quote(spec)}"]
     for text in system.overrides:

@@ -1,0 +1,66 @@
+"""The commands that an answer prints as the next ones run as they are printed."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from artery.cli import main
+
+FOUR = """\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV12\tNV12\tNV12\t0-63\t0
+GPU1\tNV12\t X \tNV12\tNV12\t0-63\t0
+GPU2\tNV12\tNV12\t X \tNV12\t0-63\t0
+GPU3\tNV12\tNV12\tNV12\t X \t0-63\t0
+"""
+ONE = "\tGPU0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \t0-19\t0\n"
+OWN = 'base = "dgx-h100"\ntitle = "mine"\n[node]\nbandwidth = "400 GB/s per direction"\n'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in (("four.txt", FOUR), ("one.txt", ONE), ("my own.toml", OWN)):
+        Path(name).write_text(content, "utf-8")
+
+
+@pytest.mark.parametrize("system", [
+    ["dgx-h100:32"], ["dgx-h100:1"], ["h100-sxm"], ["tpu-v4-pod:4x4x4"], ["my own.toml:32"],
+    ["./my own.toml"], ["my own.toml:1"], ["one.txt", "--set", "chip=h100-sxm"],
+    ["four.txt", "--set", "chip=a100-80g"], ["four.txt:2", "--set", "chip=h100-sxm"],
+    ["dgx-h100:16", "--set", "fabric.nic.bandwidth=200 Gb/s"],
+], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("command", ["expect", "simulate"])
+def test_what_is_printed_as_next_runs(
+    command: str, system: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = ["--size", "1M"]
+    if main([command, "all_reduce", *size, "--on", *system]) != 0:
+        pytest.skip(f"{command} has no answer for {system[0]}")
+    told = " ".join(capsys.readouterr().out.rpartition("\nnext ")[2].split())
+    commands = [shlex.split(one) for one in told.split("artery ") if one.strip()]
+    assert commands
+    for one in commands:
+        assert main(one if "--size" in one else [*one, *size]) == 0, one
+        capsys.readouterr()
+
+
+@pytest.mark.parametrize(("chip", "said"), [("h100-sxm", True), ("a100-80g", False)])
+def test_a_chip_with_more_links_than_the_file_shows_is_remarked(
+    capsys: pytest.CaptureFixture[str], chip: str, said: bool
+) -> None:
+    assert main(["expect", "all_reduce", "--on", "four.txt", "--set", f"chip={chip}"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert ("12 NVLinks of each chip to the switches, h100-sxm has 18" in told) is said
+
+
+def test_too_many_chips_of_a_file_are_refused_by_its_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["expect", "all_reduce", "--on", "four.txt:32", "--set", "chip=a100-80g"]
+    assert main(asked) == 3
+    told = capsys.readouterr().err
+    assert "four.txt holds at most 4 chips" in " ".join(told.split())
+    assert "node-from-topo" not in told
