@@ -103,6 +103,7 @@ def test_a_memory_has_no_direction() -> None:
         ("1__0 min", "s", "a unit of s"),
         ("1 :", "s", "a unit of s"),
         ("-3 s", "s", "not be negative"),
+        ("-400G", "B/s", "not be negative"),
         (-1, "1", "not be negative"),
         ("1e30 B", "B", "at most 1e+24 B"),
         ("1e-300 TB/s", "B/s", "zero, or at least 0.125 B/s"),

@@ -166,6 +166,8 @@ def parse(value: object, unit: str, *, directed: bool = False, positive: bool = 
     factor = _SPELLINGS[unit].get(spelling)
     if factor is None:
         rule = f"needs a unit ({unit})" if not spelling else f"must be {_described(unit)}"
+        if number < 0:
+            rule = "must not be negative"
         raise _problem(f'"{value}"', rule, unit, directed)
     result = number * factor
     if direction and not directed:

@@ -152,6 +152,8 @@ def test_one_rank_costs_nothing() -> None:
         ({"background": ["alltoall:1G:7-3"]}, "FIRST-LAST"),
         ({"background": ["alltoall:1G:0-99"]}, "numbered from 0"),
         ({"background": ["a:b:c:d"]}, "share or a job"),
+        ({"background": ["foo"]}, "or a job: COLLECTIVE:SIZE"),
+        ({"background": ["-5%"]}, "a share lies between 0 and 1"),
         ({"background": [f"alltoall:1G:0-{10**11}"]}, "there are 8 chips"),
         ({"background": ["alltoall:1G:0-" + "9" * 5000]}, "there are 8 chips"),
         ({"background": "30%"}, "background must be a list of texts"),

@@ -56,6 +56,26 @@ def test_what_a_file_says() -> None:
     assert graph.begun.tolist() == [False, False, True]
 
 
+def test_a_rank_begun_twice_is_refused_at_its_line() -> None:
+    content = "num_ranks 2\nrank 0 {\nl1: calc 5\n}\nrank 0 {\nl1: calc 7\n}\n"
+    with pytest.raises(InputError, match=r"file\.goal:5.*rank 0.*begins in line 2 already"):
+        read(content)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        ("4", "no rank has anything to do"),
+        ("99999999999", "a count of ranks has 32 bits"),
+    ],
+)
+def test_a_file_of_a_count_alone_is_goal_and_is_refused_as_such(count: str, said: str) -> None:
+    text = Text("file.goal", f"// empty\nnum_ranks {count}\n")
+    assert FORMAT.recognise(text) > 0
+    with pytest.raises(InputError, match=said):
+        task_graph(text)
+
+
 def test_messages_of_one_tag_belong_together_in_the_order_of_the_file() -> None:
     graph = read(
         "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 0\nsend 2b to 1 tag 0\n}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -238,7 +239,7 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
     for text in given:
         parts = text.split(":")
         if len(parts) == 1:
-            used = 1.0 - (1.0 - used) * (1.0 - share(text, "background"))
+            used = 1.0 - (1.0 - used) * (1.0 - _taken(text))
         elif len(parts) in {2, 3}:
             where = _span(text, parts[2], len(chips)) if len(parts) == 3 else chips
             jobs.append((parts[0], amount(parts[1], "background"), where))
@@ -247,6 +248,17 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
     if used >= 1.0:
         raise _bad("background", f"{used:.0%}", "something must be left for the job", "90%")
     return used, jobs
+
+
+def _taken(text: str) -> float:
+    """Return the share of the network that ``text`` says; what is no number may be meant a job."""
+    try:
+        return share(text, "background")
+    except InputError:
+        if re.match(r"[\s+.-]*\d", text):
+            raise
+        rule = "must be a share, or a job: COLLECTIVE:SIZE or COLLECTIVE:SIZE:FIRST-LAST"
+        raise _bad("background", text, rule, "30% or alltoall:1G:64-127") from None
 
 
 def _span(text: str, chips: str, most: int) -> Ints:

@@ -81,7 +81,7 @@ def task_graph(text: Text) -> TaskGraph:
 def _read(text: Text) -> _Tasks:
     tasks = _Tasks(text.path)
     content = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text.content)
-    rank, labels = -1, dict[str, int]()
+    rank, labels, begun = -1, dict[str, int](), dict[int, int]()
     for number, raw in enumerate(content.split("\n"), start=1):
         line = raw.strip()
         if not line:
@@ -92,7 +92,8 @@ def _read(text: Text) -> _Tasks:
             )
         elif (found := _RANK.fullmatch(line)) is not None:
             rank, labels = _number(tasks, number, found[1], _NAMES, "a rank has 32 bits"), {}
-            _check_rank(tasks, number, rank)
+            _check_rank(tasks, number, rank, begun.get(rank))
+            begun.setdefault(rank, number)
         elif line == "}":
             rank = -1
         elif rank < 0:
@@ -106,6 +107,9 @@ def _read(text: Text) -> _Tasks:
         else:
             rule = "a rank has sends, receives, calc and requires"
             tasks.wrong(number, f'"{line}"', rule, "e.g. l1: send 8b to 1 tag 0")
+    if not begun:
+        fix = "write what each does, from rank 0 { to }"
+        tasks.wrong(1, f"num_ranks {tasks.ranks}", "no rank has anything to do", fix)
     return tasks
 
 
@@ -120,7 +124,10 @@ def _number(tasks: _Tasks, line: int, text: str, most: int, rule: str, *, instea
     return instead
 
 
-def _check_rank(tasks: _Tasks, line: int, rank: int) -> None:
+def _check_rank(tasks: _Tasks, line: int, rank: int, begun: int | None) -> None:
+    if begun is not None:
+        rule = f"begins in line {begun} already"
+        tasks.wrong(line, f"rank {rank}", rule, "one block for a rank; is this another one's?")
     if rank >= tasks.ranks:
         fix = f"write num_ranks {rank + 1} or more above"
         tasks.wrong(line, f"rank {rank}", f"there are {tasks.ranks} ranks", fix)
@@ -248,8 +255,11 @@ def _deadlock(tasks: _Tasks, waits_for: list[list[int]], stuck: set[int]) -> NoR
 
 
 def _sure(text: Text) -> float:
-    head = _COMMENT.sub("", text.head)
-    return 0.95 if _COUNT.search(head) and _RANK.search(head) else 0.0
+    head = _COMMENT.sub("", text.head).strip()
+    if _COUNT.search(head) and _RANK.search(head):
+        return 0.95
+    first = head.partition("\n")[0].strip()
+    return 0.6 if _COUNT.fullmatch(first) else 0.0  # no rank does anything: told by line
 
 
 def _reading(text: Text) -> Reading:
