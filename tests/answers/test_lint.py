@@ -308,3 +308,77 @@ def test_a_service_that_is_scaled_to_nothing_is_fine() -> None:
     manifest = JOB.format("replicas: 0", "Always", "8").replace("batch/v1", "apps/v1")
     assert broken("impossible-numbers", manifest)
     assert not broken("impossible-numbers", manifest.replace("kind: Job", "kind: Deployment"))
+
+
+SCRIPT = """#!/bin/bash
+#SBATCH --nodes=2
+cat > note.env <<EOT
+NCCL_P2P_DISABLE=1
+EOT
+bash <<-'RUN'
+	export NCCL_SHM_DISABLE=1
+	RUN
+#SBATCH --requeue
+export NCCL_IB_TIMEOUT=99999
+export NCCL_SOKET_IFNAME=eth0
+export NCCL_IB_GID_INDEX=abc
+srun python train.py
+"""
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> dict[str, tuple[int, str]]:
+    path = tmp_path / "train.sbatch"
+    path.write_text(SCRIPT, "utf-8")
+    return {one.rule.id: (one.line, one.text) for one in lint(str(path)).findings}
+
+
+def test_text_that_a_script_writes_to_a_file_is_not_set_and_what_a_shell_is_given_is(
+    told: dict[str, tuple[int, str]],
+) -> None:
+    assert "p2p-disabled" not in told
+    assert told["shm-disabled"] == (7, "NCCL_SHM_DISABLE=1")
+
+
+def test_an_option_below_the_first_command_is_told_and_not_in_force(
+    told: dict[str, tuple[int, str]],
+) -> None:
+    assert told["options-late"] == (9, "#SBATCH --requeue")
+    assert told["no-requeue"][0] == 2
+    assert "log-overwritten" not in told
+
+
+def test_a_batch_script_that_is_handed_to_sbatch_has_its_own_first_command(tmp_path: Path) -> None:
+    path = tmp_path / "submit.sh"
+    path.write_text("module load x\nsbatch <<EOT\n#!/bin/bash\n#SBATCH --nodes=2\nsrun x\nEOT\n")
+    found = {one.rule.id for one in lint(str(path)).findings}
+    assert "options-late" not in found
+    assert "no-requeue" in found
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("NCCL_IB_TIMEOUT=99999", "NCCL_IB_TIMEOUT=99999 is not between 0 and 31"),
+    ("NCCL_IB_GID_INDEX=abc", "NCCL_IB_GID_INDEX=abc is not a whole number"),
+    ("NCCL_IB_SL=16", "NCCL_IB_SL=16 is not between -1 and 15"),
+    ("NCCL_SOKET_IFNAME=eth0", "NCCL_SOKET_IFNAME: NCCL_SOCKET_IFNAME?"),
+    ("NCCL_DEBGU=WARN", "NCCL_DEBGU: NCCL_DEBUG?"),
+])  # fmt: skip
+def test_values_and_names_that_cannot_be(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "job.env"
+    path.write_text(line + "\n", "utf-8")
+    assert [one.text for one in lint(str(path)).findings] == [said]
+
+
+@pytest.mark.parametrize("line", ["NCCL_IB_GID_INDEX=$INDEX", "NCCL_IB_TC=0x6a",
+                                  "NCCL_MY_OWN_NOTE=1", "NCCL_MIN_P2P_NCHANNELS=4"])  # fmt: skip
+def test_values_and_names_that_can_be(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "job.env"
+    path.write_text(line + "\n", "utf-8")
+    assert not lint(str(path)).findings
+
+
+def test_an_empty_file_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "empty.sh"
+    path.touch()
+    with pytest.raises(InputError, match="an empty file, must be a batch or shell script"):
+        lint(str(path))

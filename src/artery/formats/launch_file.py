@@ -118,7 +118,10 @@ class Object:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaunchFile:
-    """A file as it was taken apart. ``sbatch`` has the ``#SBATCH`` options by long name."""
+    """A file as it was taken apart. ``sbatch`` has the ``#SBATCH`` options by long name.
+
+    ``late`` are those below the first command, which Slurm does not read.
+    """
 
     path: str
     kind: Kind
@@ -127,6 +130,7 @@ class LaunchFile:
     sbatch: Mapping[str, Setting]
     commands: tuple[Command, ...]
     objects: tuple[Object, ...] = ()
+    late: tuple[Setting, ...] = ()
 
     @property
     def pods(self) -> tuple[Pod, ...]:

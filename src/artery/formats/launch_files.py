@@ -9,7 +9,7 @@ from artery.errors import InputError, Problem
 from artery.formats.k8s_documents import kinds_in
 from artery.formats.launch_file import Kind, LaunchFile
 from artery.formats.launch_manifest import objects_of
-from artery.formats.launch_shell import script_parts
+from artery.formats.launch_shell import late_options, script_parts
 from artery.formats.shell_words import LARGEST
 from artery.formats.text import Text, read_text
 
@@ -44,7 +44,10 @@ def launch_of(text: Text) -> LaunchFile:
         )  # fmt: skip
     _check_length(text)
     variables, batch, commands = script_parts(text.content)
-    return LaunchFile(text.path, kind, text.content, tuple(variables), batch, tuple(commands))
+    return LaunchFile(
+        text.path, kind, text.content, tuple(variables), batch, tuple(commands),
+        late=tuple(late_options(text.content)),
+    )  # fmt: skip
 
 
 def _check_length(text: Text) -> None:
@@ -70,13 +73,13 @@ def _kind(text: Text) -> Kind:
         return "environment"
     if text.content.startswith("#!") or any(map(_STARTS.search, lines)):
         return "script"
-    first = next((line.strip() for line in text.lines if line.strip()), "nothing")
+    first = next((line.strip() for line in text.lines if line.strip()), None)
     raise InputError(
         Problem(
             file=text.path,
             line=1,
-            found=f'"{first[:60]}"',
-            rule="a batch script, a shell script, NAME=value lines or a Kubernetes manifest",
+            found="an empty file" if first is None else f'"{first[:60]}"',
+            rule="must be a batch or shell script, NAME=value lines or a Kubernetes manifest",
             fix="send the file with which the job is started",
         )
     )

@@ -32,6 +32,10 @@ _SHELLS: Final = frozenset({"bash", "sh", "/bin/bash", "/bin/sh", "zsh"})
 """What is behind such a word belongs to the shell: ``srun bash -c '...'``."""
 
 _SBATCH: Final = re.compile(r"^#SBATCH\s+(.*)$")
+_DOCUMENT: Final = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\\\]?)([A-Za-z_]\w{0,60})")
+"""The beginning of a here-document, with the word that ends it."""
+_RUN_IT: Final = frozenset({"bash", "sh", "zsh", "ksh", "sbatch", "srun", "salloc", "ssh"})
+"""What runs the here-document it is given."""
 _ASSIGN: Final = re.compile(r"([A-Za-z_]\w{0,60})=(.*)", re.DOTALL)
 _JOINED: Final = frozenset({"&&", "||", ";", "|", "&", "then", "do", "else", "fi", "done"})
 _MODULES: Final = {
@@ -44,7 +48,12 @@ _MODULES: Final = {
 def script_parts(
     content: str, first: int = 1
 ) -> tuple[list[Setting], dict[str, Setting], list[Command]]:
-    """Return variables, ``#SBATCH`` options and commands; ``first`` is the line it begins on."""
+    """Return variables, ``#SBATCH`` options and commands; ``first`` is the line it begins on.
+
+    Options below the first command are not in force (:func:`late_options`).
+    """
+    content = _without_documents(content)
+    late = {one.line for one in late_options(content, first)}
     known = variables(content)
     found: list[Setting] = []
     batch: dict[str, Setting] = {}
@@ -52,7 +61,7 @@ def script_parts(
     for line, text in _logical(content[:LARGEST], first):
         asked = _SBATCH.match(text.strip())
         if asked is not None:
-            batch |= _options(_split(asked[1]), line)
+            batch |= {} if line in late else _options(_split(asked[1]), line)
             continue
         for words in _pieces(_split(substituted(text, known))):
             if words[0] == "unset" and _is_plain(text) and not _started(commands):
@@ -62,6 +71,37 @@ def script_parts(
             found += named
             commands += told
     return found, batch, commands
+
+
+def late_options(content: str, first: int = 1) -> Iterator[Setting]:
+    """Yield the ``#SBATCH`` lines below the first command, which Slurm does not read.
+
+    What a script hands to ``sbatch`` as a here-document begins a batch script of its own.
+    """
+    begun = False
+    for line, text in _logical(_without_documents(content)[:LARGEST], first):
+        asked = _SBATCH.match(text.strip())
+        if asked is None:
+            begun = not (_DOCUMENT.search(text) and "sbatch" in text.split())
+        elif begun:
+            yield Setting("#SBATCH", asked[1].strip(), line)
+
+
+def _without_documents(content: str) -> str:
+    """Return the script with the lines of here-documents empty, but for those a shell runs."""
+    lines = content.split("\n")
+    ends: list[tuple[str, bool]] = []  # of the documents that begin on a line, and whether kept
+    for place, line in enumerate(lines):
+        if ends:
+            end, runs = ends[0]
+            if line.strip() == end:
+                ends.pop(0)
+            if not runs:
+                lines[place] = ""
+        elif not line.lstrip().startswith("#"):
+            runs = any(word.rpartition("/")[2] in _RUN_IT for word in re.split(r"[\s|;&(]+", line))
+            ends = [(found[2], runs) for found in _DOCUMENT.finditer(line)]
+    return content if ends else "\n".join(lines)
 
 
 def _is_plain(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from artery.diagnoser.lint.nccl_variables import KNOWN, NUMBERS, near
 from artery.diagnoser.lint.rule import Check, Found
 from artery.formats.launch_file import LaunchFile, Setting
 
@@ -79,10 +80,10 @@ def timeouts_in_order(file: LaunchFile) -> Iterator[Found]:
 
 def _card_gives_up(file: LaunchFile) -> Iterator[Found]:
     waits = _number(file, "NCCL_IB_TIMEOUT")
-    if waits is None:
+    if waits is None or waits[1] > NUMBERS["NCCL_IB_TIMEOUT"][1]:
         return
     tries = _number(file, "NCCL_IB_RETRY_CNT")
-    longest = IB_TICK * 2 ** min(waits[1], 40) * ((tries[1] if tries else RETRIES) + 1)
+    longest = IB_TICK * 2 ** waits[1] * ((tries[1] if tries else RETRIES) + 1)
     limit = _collective(file)
     if longest >= limit:
         yield Found(
@@ -104,6 +105,33 @@ def _collective(file: LaunchFile) -> float:
             if given is not None and given.number:
                 return given.number * unit
     return COLLECTIVE
+
+
+def no_such_value(file: LaunchFile) -> Iterator[Found]:
+    """A number that is none, or that does not fit in its field."""
+    for one in file.variables:
+        if one.name not in NUMBERS or "$" in one.value or not one.value.strip():
+            continue
+        least, most = NUMBERS[one.name]
+        value = one.value.strip()
+        if re.fullmatch(r"[+-]?(?:0[xX][0-9a-fA-F]{1,9}|\d{1,9})", value) is None:
+            yield Found(one.line, f"{one.name}={value} is not a whole number"[:160])
+        elif not least <= _integer(value) <= most:
+            yield Found(one.line, f"{one.name}={value} is not between {least} and {most}")
+
+
+def _integer(text: str) -> int:
+    """Return a whole number, in base 16 after ``0x``."""
+    return int(text, 16 if "x" in text.casefold() else 10)
+
+
+def misspelt(file: LaunchFile) -> Iterator[Found]:
+    """A variable that nobody reads, one letter off one that NCCL does."""
+    for one in file.variables:
+        if one.name.startswith("NCCL") and one.name not in KNOWN:
+            meant = next((known for known in sorted(KNOWN) if near(one.name, known)), None)
+            if meant is not None:
+                yield Found(one.line, f"{one.name}: {meant}?")
 
 
 def connections(file: LaunchFile) -> Iterator[Found]:
@@ -133,6 +161,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "interfaces-differ": interfaces_differ,
     "card-prefix": card_prefix,
     "timeouts-order": timeouts_in_order,
+    "no-such-value": no_such_value,
+    "misspelt": misspelt,
     "one-connection": connections,
     "memlock-limited": memlock,
 }

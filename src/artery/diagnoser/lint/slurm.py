@@ -50,6 +50,12 @@ def cpus_not_inherited(file: LaunchFile) -> Iterator[Found]:
             )
 
 
+def options_late(file: LaunchFile) -> Iterator[Found]:
+    """Slurm reads no ``#SBATCH`` below the first command."""
+    for one in file.late:
+        yield Found(one.line, f"#SBATCH {one.value}"[:160])
+
+
 def no_requeue(file: LaunchFile) -> Iterator[Found]:
     """A node failure ends the job for good."""
     nodes = _several(file)
@@ -136,6 +142,7 @@ def anywhere(file: LaunchFile) -> Iterator[Found]:
 CHECKS: Final[Mapping[str, Check]] = {
     "gpus-isolated": gpus_isolated,
     "cpus-not-inherited": cpus_not_inherited,
+    "options-late": options_late,
     "no-requeue": no_requeue,
     "no-signal": no_signal,
     "signal-late": signal_late,
