@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from artery.answers.anonymise import Mask
 from artery.answers.diagnose import diagnose
 from artery.answers.read import FileRead, read
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 NODE = """NodeName=gpu01 Arch=x86_64 CoresPerSocket=32
    CPUAlloc=0 CPUEfctv=64 CPUTot=64 CPULoad=0.5
    Gres=gpu:h100:8
@@ -95,3 +97,34 @@ def test_names_are_cut_where_words_end() -> None:
     assert mask.text("gpu01-a gpu01-b gpu010 xgpu01 gpu01: rack 3.") == (
         "host2 host1-b gpu010 xgpu01 host1: host3."
     )
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("asked", [read, diagnose])
+def test_of_the_path_of_a_file_that_was_given_only_its_name_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Callable[..., object], absolute: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("acme-corp") / "sweep.log"
+    path.parent.mkdir()
+    path.write_bytes((FIXTURES / "calibrate" / "slower-cloud.log").read_bytes())
+    told = repr(asked(str(path.resolve() if absolute else path), anonymise=True))
+    assert "acme-corp" not in told
+    assert "path1" not in told
+    assert "sweep.log" in told
+
+
+def test_jobs_are_masked_by_number_and_name(tmp_path: Path) -> None:
+    path = tmp_path / "sacct.txt"
+    path.write_text(
+        "JobID|JobName|Partition|State|ExitCode|Elapsed|NNodes|NodeList\n"
+        "4953690|mpi-diag|batch|FAILED|255:0|00:00:26|2|node[01515,01517]\n"
+        "42|train|batch|FAILED|1:0|00:00:26|2|node[01515,01517]\n",
+        "utf-8",
+    )
+    (found,) = read(str(path), anonymise=True).files
+    told = repr(found)
+    assert not re.search(r"4953690|mpi-diag|[jJ]ob 42|'42'|'train'", told)
+    assert [one["state"] for one in found.fields["jobs"]] == ["FAILED", "FAILED"]
+    assert len({one["id"] for one in found.fields["jobs"]}) == 2
+    assert all(f"job {one['id']} FAILED" in told for one in found.fields["jobs"])

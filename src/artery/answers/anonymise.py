@@ -44,6 +44,8 @@ _OF_THE_SYSTEM: Final = re.compile(
 _USER: Final = re.compile(
     r"(/home/|/Users/|/u/|/scratch/|(?i:user(?:name|id)?)[=:] ?)([\w.-]{1,60})"
 )
+_JOB: Final = re.compile(r"\b([Jj]ob(?: ?[Ii][Dd])?[ =:]\s?)(\d[\w.+\[\]%-]*)")
+"""A job by its number, which is any number elsewhere."""
 _STAMP: Final = r"\d{4}-\d\d-\d\dT"
 _WHO: Final = re.compile(rf"\[([\w.-]{{1,60}})@(?={_STAMP})")
 """Slurm ends the reason of a node with who gave it, and when."""
@@ -127,7 +129,10 @@ class Mask:
     """
 
     def __init__(self, files: Iterable[str] = ()) -> None:
-        self._files = frozenset(files)
+        given = sorted({one for one in files if "/" in one}, key=len, reverse=True)
+        self._given = re.compile(
+            rf"(?<![\w./-])(?:{'|'.join(map(re.escape, given))})(?!\.?[\w/-])" if given else r"(?!)"
+        )
         self._stand_in: dict[str, str] = {}
         self._aside: dict[str, str] = {}  # words such as ``train``, for jobs alone
         self._count: dict[str, int] = {}
@@ -137,15 +142,7 @@ class Mask:
         """Take note of the hosts, users and GUIDs that ``fields`` name by their keys."""
         if isinstance(fields, Mapping):
             for name, value in fields.items():
-                inside = _INSIDE.get((key, str(name)))
-                port = _PORT.fullmatch(str(name))
-                if inside is not None and isinstance(value, str) and _telling(inside, value):
-                    self._masked(inside, value)
-                elif port is not None:
-                    self._masked("device", port[1])
-                kind = _KEYED.get(key)
-                if kind is not None and str(name).casefold() not in _PLAIN:
-                    self._masked(kind, str(name))
+                self._learn_entry(key, str(name), value)
                 self.learn(value, str(name))
             self._names = None
         elif isinstance(fields, (list, tuple)):
@@ -156,6 +153,20 @@ class Mask:
             if fields.casefold() not in plain:
                 self._masked(_NAMES[key], fields)
                 self._names = None
+
+    def _learn_entry(self, key: str, name: str, value: object) -> None:
+        """Take note of what ``name`` and ``value`` name in a table that stands under ``key``."""
+        inside = _INSIDE.get((key, name))
+        port = _PORT.fullmatch(name)
+        if inside is not None and isinstance(value, str) and _telling(inside, value):
+            self._masked(inside, value)
+        elif inside == "job" and isinstance(value, str) and value.casefold() not in _KEPT:
+            self._job(value)
+        elif port is not None:
+            self._masked("device", port[1])
+        kind = _KEYED.get(key)
+        if kind is not None and name.casefold() not in _PLAIN:
+            self._masked(kind, name)
 
     def value(self, value: Any, key: str = "") -> Any:  # noqa: ANN401 - any JSON value
         """Return a JSON value with everything masked, keys of objects too."""
@@ -168,13 +179,17 @@ class Mask:
         return value
 
     def _inside(self, key: str, name: str, value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        """Return what stands under ``name`` in a table of ``key``, masked; job names always."""
-        if isinstance(value, str) and (key, name) == ("jobs", "name"):
-            if value not in self._stand_in and value not in self._aside:
-                self._count["job"] = self._count.get("job", 0) + 1
-                self._aside[value] = f"job{self._count['job']}"
-            return self._stand_in.get(value) or self._aside[value]
+        """Return what stands under ``name`` in a table of ``key``, masked; jobs always."""
+        if isinstance(value, str) and (key, name) in {("jobs", "name"), ("jobs", "id")}:
+            return self._stand_in.get(value) or self._job(value)
         return self.value(value, name)
+
+    def _job(self, name: str) -> str:
+        """Return the stand-in of a job whose name or number is a word elsewhere."""
+        if name not in self._stand_in and name not in self._aside:
+            self._count["job"] = self._count.get("job", 0) + 1
+            self._aside[name] = f"job{self._count['job']}"
+        return self._stand_in.get(name) or self._aside[name]
 
     def record(self, value: Any) -> Any:  # noqa: ANN401 - a dataclass or what is in one
         """Return a frozen dataclass, or what it holds, with every text in it masked."""
@@ -187,6 +202,8 @@ class Mask:
 
     def text(self, text: str) -> str:
         """Return ``text`` masked."""
+        text = self._given.sub(lambda m: m[0].rpartition("/")[2], text)
+        text = _JOB.sub(lambda m: m[1] + self._aside.get(m[2], m[2]), text)
         text = _WHO.sub(lambda m: f"[{self._masked('user', m[1])}@", text)
         text = _AT.sub(lambda m: f"{self._masked('user', m[1])}@{self._masked('host', m[2])}", text)
         text = _USER.sub(lambda m: m[1] + self._masked("user", m[2]), text)
@@ -201,12 +218,11 @@ class Mask:
         return _TOKEN.sub(lambda m: self._token(m[0]), text)
 
     def _path(self, found: re.Match[str]) -> str:
-        """Return a path masked; of a file that was given, the name alone stays, masked as text."""
+        """Return a path masked, if it is not alike on all machines."""
         path = found[0]
         if _OF_THE_SYSTEM.match(path):
             return path
-        name = path.rpartition("/")[2]
-        return self.text(name) if path in self._files else "/" + self._masked("path", path)
+        return "/" + self._masked("path", path)
 
     def _full_name(self, found: re.Match[str]) -> str:
         """Return the full name of a host masked, by the mask of its short name if that has one."""

@@ -133,7 +133,8 @@ def diagnose(
     )  # fmt: skip
     if not anonymise:
         return answer
-    return masked(answer, [told for _, one in readings for told in (devices_of(one), one.fields)])
+    told = [told for _, one in readings for told in (devices_of(one), one.fields)]
+    return masked(answer, told, [*paths, file_and_chips(on or "")[0], plan_from or ""])
 
 
 def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
