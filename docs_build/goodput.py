@@ -39,7 +39,9 @@ _INTRO: Final = Text(
   own bytes over the system's bandwidths, and each survives some failures only.
 * **The share of time that trains** is Daly's complete model (FGCS 22(3), 2006, equation 20) with
   the mean restart, times what farther tiers, copies that are not yet safe, stalls and slow nodes
-  take; intervals are those that make it largest.
+  take; intervals are those that make it largest. It counts from the first start on. The queue before
+  it (`--queue-time`) holds no chips: it costs nothing, nothing fails in it, and of the definitions
+  Meta's ETTR and Google's scheduling count it.
 
 A real run is accounted for in the same classes: `artery goodput --log FILE...` takes the phases of
 `artery train`, logs of Megatron-LM, torchtitan and others with or without torchrun's own lines,
@@ -75,6 +77,8 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
   每一级只经得起一部分故障。
 * **在训练的时间比例**是 Daly 的完整模型（FGCS 22(3)，2006，式 20）取平均重启时间，
   再乘以更远一级、尚未安全的副本、停顿与慢节点所损失的部分；间隔取使其最大者。
+  它从首次启动算起。此前的排队（`--queue-time`）不占芯片：不计费，也不计故障；
+  各定义中只有 Meta 的 ETTR 与 Google 的 scheduling 计入排队。
 
 真实的运行按同样的类别记账：`artery goodput --log FILE...` 接受 `artery train` 的阶段日志、
 Megatron-LM、torchtitan 等的训练日志（带不带 torchrun 自己的行都可以）、

@@ -117,10 +117,19 @@ def test_the_whole_run_takes_its_steps_over_the_share(given: GoodputAnswer) -> N
     run = answer.run
     assert run is not None
     assert run.expected == pytest.approx(7200.0 + 600.0 + run.ideal / answer.ettr.value)
-    assert run.failures == pytest.approx(run.expected / answer.mtbf.value)
+    assert run.failures == pytest.approx((run.expected - 7200.0) / answer.mtbf.value)
     assert run.low <= run.expected <= run.high
-    assert run.cost == pytest.approx(run.expected * 64 * 2.5 / 3600)
+    assert run.cost == pytest.approx((run.expected - 7200.0) * 64 * 2.5 / 3600)
     assert given.run is None
+
+
+def test_the_queue_before_the_first_start_costs_nothing_and_fails_nothing() -> None:
+    at_once, queued = (ask(tokens=1e12, queue_time=time).run for time in (0.0, 86400.0))
+    assert at_once is not None
+    assert queued is not None
+    assert queued.expected - at_once.expected == pytest.approx(86400.0)
+    assert queued.cost == pytest.approx(at_once.cost)
+    assert queued.failures == pytest.approx(at_once.failures)
 
 
 def test_definitions_agree_but_for_what_they_count(plain: GoodputAnswer) -> None:

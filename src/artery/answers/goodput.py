@@ -259,21 +259,22 @@ def _run(case: _Case, ettr: Term) -> TrainingTime | None:
     run, price = case.result.run, case.result.cost_per_hour
     if run is None:
         return None
-    before = case.told.queue_time + sum(
-        part.value for part in case.job.parts if part.name not in ("detect", "teardown")
-    )
+    queue = case.told.queue_time
+    first = sum(part.value for part in case.job.parts if part.name not in ("detect", "teardown"))
     expected, low, high = (
-        inf if share <= 0.0 else before + run.seconds / share
+        inf if share <= 0.0 else queue + first + run.seconds / share
         for share in (ettr.value, ettr.high, ettr.low)
     )
+    started = expected - queue if expected < inf else inf
     return TrainingTime(
         tokens=run.tokens,
         ideal=run.seconds,
         expected=expected,
         low=low,
         high=high,
-        failures=expected * case.job.failures.rate(),
-        cost=None if price is None else price * expected / 3600.0,
+        queue=queue,
+        failures=started * case.job.failures.rate(),
+        cost=None if price is None else price * started / 3600.0,
     )
 
 

@@ -105,7 +105,8 @@ class Fix:
 class TrainingTime:
     """The whole run: ``ideal`` seconds without failures, ``expected`` with them.
 
-    ``low`` and ``high`` follow from the range of published failure rates.
+    ``low`` and ``high`` follow from the range of published failure rates. The three of them begin
+    with ``queue`` seconds before the first start, which hold no chips: nothing fails or costs then.
     """
 
     tokens: float
@@ -113,6 +114,7 @@ class TrainingTime:
     expected: float
     low: float
     high: float
+    queue: float
     failures: float
     cost: float | None
 

@@ -168,6 +168,7 @@ def _run_payload(answer: GoodputAnswer) -> dict[str, Any] | None:
         "expected_s": run.expected,
         "expected_low_s": run.low,
         "expected_high_s": run.high,
+        "queue_s": run.queue,
         "failures": run.failures,
         "cost_usd": run.cost,
     }
@@ -220,6 +221,9 @@ def _headline(answer: GoodputAnswer, words: Words) -> RenderableType:
     failing = words["mtbf_is" if ranged else "mtbf_alone"]
     training = words["ettr_is" if ranged else "ettr_alone"]
     low, high = show_time(mtbf.low), show_time(mtbf.high)
+    queued = answer.run is not None and answer.run.queue > 0.0
+    if queued:
+        training += words["ettr_queued"]
     lines = [
         (words["mtbf"], failing.format(mtbf=show_time(mtbf.value), low=low, high=high, day=day)),
         (
@@ -228,6 +232,8 @@ def _headline(answer: GoodputAnswer, words: Words) -> RenderableType:
                 ettr=show_percent(ettr.value),
                 low=show_percent(ettr.low),
                 high=show_percent(ettr.high),
+                queue=show_time(answer.told.queue_time),
+                meta=show_percent(answer.definitions.meta_ettr),
             ),
         ),
         (words["checkpoint"], _checkpoint(answer, words)),
@@ -276,7 +282,8 @@ def _run(answer: GoodputAnswer, words: Words) -> str:
     }
     known = run.cost is not None and isfinite(run.cost)
     cost = f", {show_money(run.cost or 0.0)}" if known else ""
-    failures = show_count(round(run.failures)) if isfinite(run.failures) else "∞"
+    count = show_count(round(run.failures)) if isfinite(run.failures) else "∞"
+    failures = words["failures_one" if count == "1" else "failures_many"].format(count=count)
     return words["run_is"].format(**times, failures=failures, cost=cost)
 
 
@@ -292,7 +299,8 @@ def _grid(lines: Iterable[tuple[str, str]]) -> Table:
 
 def _shares(answer: GoodputAnswer, words: Words) -> RenderableType:
     rows = [(words[name], show_percent(getattr(answer.shares, name))) for name in _SHARES]
-    return titled(words["time"], rows, 1)
+    queued = answer.run is not None and answer.run.queue > 0.0
+    return titled(words["time_started" if queued else "time"], rows, 1)
 
 
 def _causes(answer: GoodputAnswer, words: Words) -> RenderableType:
@@ -367,6 +375,11 @@ def _levers(answer: GoodputAnswer, words: Words) -> RenderableType:
     return titled(title, [head, *(_lever(f, words) for f in answer.levers[:_SHOWN])], 4)
 
 
+def _gain(share: float) -> str:
+    """A gain that is worth naming, with digits enough that it is not shown as none."""
+    return show_percent(share) if share >= 0.001 else f"{share * 100:.2f} %"
+
+
 def _lever(fix: Fix, words: Words) -> tuple[str, ...]:
     change = fix.change
     if fix.name == "replicas":
@@ -377,7 +390,7 @@ def _lever(fix: Fix, words: Words) -> tuple[str, ...]:
         words[fix.name],
         change,
         show_percent(fix.ettr),
-        f"+{show_percent(fix.gain)}",
+        f"+{_gain(fix.gain)}",
         show_count(round(fix.chip_hours)),
         _NOTHING if fix.cost is None else show_money(fix.cost),
     )
