@@ -64,6 +64,64 @@ def test_a_resize_loses_no_work_but_its_pause() -> None:
     assert fleet.jobs[0].end == (1000 + 20 + 18_000) * 10**6
 
 
+def test_a_job_grows_on_the_chips_beside_it_on_its_own_node() -> None:
+    """a gives two of four chips for c at 100; c ends at 500, and b holds the other half on.
+
+    Its hold ends at 700: at the tick of 1200 it has done 100 + 1080/2 and takes its chips back.
+    """
+    jobs = [
+        job("a", 0, 10_000, 4, sizes=(2, 4)),
+        job("b", 0, 90_000, 4),
+        job("c", 100, 400, 2),
+    ]
+    watched = Watched(setting(1, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("resized") == [(100, "a"), (1200, "a")]
+    assert watched.job("a").end == (1200 + 20 + 10_000 - 640) * 10**6
+
+
+def test_a_job_grows_on_another_node_in_use() -> None:
+    """a starts on the two chips that x leaves; y ends, and beside z there is room for four."""
+    jobs = [
+        job("x", 0, 90_000, 6),
+        job("z", 0, 90_000, 4),
+        job("y", 0, 500, 4),
+        job("a", 10, 10_000, 4, sizes=(2, 4)),
+    ]
+    watched = Watched(setting(2, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("resized") == [(600, "a")]
+    # 590 s at half speed did 295 s of work.
+    assert watched.job("a").end == (600 + 20 + 10_000 - 295) * 10**6
+
+
+def test_a_job_alone_on_a_part_of_its_node_grows_to_all_of_it() -> None:
+    """a gives half of its node for c, and takes the whole one again when c is gone."""
+    jobs = [job("a", 0, 10_000, 8, sizes=(4, 8)), job("c", 100, 400, 4)]
+    watched = Watched(setting(1, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("resized") == [(100, "a"), (1200, "a")]
+    assert watched.job("a").end == (1200 + 20 + 10_000 - 640) * 10**6
+
+
+def test_a_job_grows_on_what_it_leaves_unused_of_its_nodes() -> None:
+    """12 chips lie on both nodes of eight: no node is free, and four chips are its own."""
+    jobs = [job("a", 0, 10_000, 12, sizes=(12, 16))]
+    watched = Watched(setting(2, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("resized") == [(600, "a")]
+    assert watched.job("a").end == (600 + 20 + 7050) * 10**6
+
+
+def test_jobs_grown_beside_others_keep_their_chips_where_they_would_not_help() -> None:
+    """a grows from 2 chips to 4 on the node of b; c needs a whole node, which that makes none."""
+    jobs = [
+        job("b", 0, 90_000, 4),
+        job("d", 0, 9_000, 8),
+        job("a", 0, 10_000, 2, sizes=(2, 4)),
+        job("c", 1000, 100, 8),
+    ]
+    watched = Watched(setting(2, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("resized") == [(600, "a")]
+    assert watched.job("c").first_start == 9_000 * 10**6
+
+
 def test_growth_that_would_not_pay_is_left_alone() -> None:
     """200 s are left at the tick: half of it saved is less than twice a pause of 60 s."""
     dear = {**ELASTIC, "costs": lambda _, __: costs(0.0, float("inf"), resize=60.0)}

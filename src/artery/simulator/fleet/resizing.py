@@ -66,10 +66,19 @@ def _fits(fleet: Fleet, size: int) -> bool:
 
 def _revoke(fleet: Fleet, need: int, now: int) -> bool:
     """Take from jobs that have more than they asked for, until ``need`` chips fit."""
-    free = max(fleet.cluster.free_nodes - fleet.setting.spares, 0) * fleet.setting.per_node
+    per_node, whole = fleet.setting.per_node, need >= fleet.setting.per_node
+    loose = 0 if whole else fleet.cluster.loose_chips
+    free = max(fleet.cluster.free_nodes - fleet.setting.spares, 0) * per_node + loose
     if free + fleet.surplus < need:
         return _fits(fleet, need)
-    grown = [job for job in fleet.elastic.values() if job.size > job.asked]
+    # Chips of a node that others use too make no whole one.
+    grown = [
+        job
+        for job in fleet.elastic.values()
+        if job.size > job.asked and (job.held.nodes or not whole)
+    ]
+    if free + sum(job.size - job.asked for job in grown) < need:
+        return _fits(fleet, need)
     for job in sorted(grown, key=lambda each: (-(each.size - each.asked), each.index)):
         if _fits(fleet, need):
             return True
@@ -172,27 +181,35 @@ def _grow(fleet: Fleet, now: int) -> None:
 
     Up to what it asked for a job goes at once, beyond it a step at a time.
     """
-    per_node = fleet.setting.per_node
     keep = fleet.setting.spares + round(HEADROOM * fleet.setting.nodes)
-    free = fleet.cluster.free_nodes - keep
-    if free <= 0:
-        return
     ready = [
         (job.size / job.asked, job.index, job)
         for job in fleet.elastic.values()
         if job.larger and job.hold <= now and not job.service
     ]
     for _, _, job in sorted(ready):
-        if free <= 0:
-            return
+        free = max(fleet.cluster.free_nodes - keep, 0)
         larger = job.larger
         if larger < job.asked:
-            larger = largest_fitting(job.sizes, job.asked, (job.held.nodes + free) * per_node)
-        more = -(-larger // per_node) - job.held.nodes
-        if larger > job.size and more <= free and _pays(fleet, job, larger, now):
-            before = fleet.cluster.free_nodes
+            sizes = (size for size in reversed(job.sizes) if job.size < size <= job.asked)
+            larger = next((size for size in sizes if _has_room(fleet, job, size, free)), 0)
+        elif not _has_room(fleet, job, larger, free):
+            continue
+        if larger and _pays(fleet, job, larger, now):
             resize(fleet, job, larger, now)
-            free -= before - fleet.cluster.free_nodes
+
+
+def _has_room(fleet: Fleet, job: Job, size: int, free: int) -> bool:
+    """Whether ``job`` could go on with ``size`` chips, more than it has, on ``free`` nodes more.
+
+    Chips beside it on its own nodes count, and those of other nodes in use.
+    """
+    cluster, held, per_node = fleet.cluster, job.held, fleet.setting.per_node
+    own = held.chips + cluster.chips_left[held.node] if held.node >= 0 else 0
+    if size < per_node:
+        return own >= size or free > 0 or cluster.room(size) >= 0
+    nodes = held.nodes or own // per_node
+    return -(-size // per_node) - nodes <= free
 
 
 def _pays(fleet: Fleet, job: Job, larger: int, now: int) -> bool:
