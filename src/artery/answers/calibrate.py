@@ -352,8 +352,10 @@ def _answer(
             Changed(
                 knob,
                 base.values[knob.path],
-                *(after(base, knob, factor) for factor in (each.factor, each.low, each.high)),
-                at_limit=after(base, knob, each.factor) >= base.most(knob),
+                after(base, knob, each.factor),
+                after(base, knob, each.low),
+                after(base, knob, each.high),
+                after(base, knob, each.factor) >= base.most(knob),
             )
             for knob, each in zip(found.knobs, found.fit.fitted, strict=True)
         ),
