@@ -375,10 +375,3 @@ def test_values_and_names_that_can_be(tmp_path: Path, line: str) -> None:
     path = tmp_path / "job.env"
     path.write_text(line + "\n", "utf-8")
     assert not lint(str(path)).findings
-
-
-def test_an_empty_file_is_called_one(tmp_path: Path) -> None:
-    path = tmp_path / "empty.sh"
-    path.touch()
-    with pytest.raises(InputError, match="an empty file, must be a batch or shell script"):
-        lint(str(path))

@@ -88,3 +88,15 @@ def test_what_is_wrong_is_said(
     found, out, err = run(capsys, *arguments)
     assert (found, out) == (code, "")
     assert words in err
+
+
+@pytest.mark.parametrize("command", ["read", "lint"])
+def test_an_empty_file_is_called_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_text("\n", "utf-8")
+    assert main([command, str(path)]) == 3
+    told = capsys.readouterr().err
+    assert "an empty file, " in " ".join(told.split())
+    assert '"nothing"' not in told

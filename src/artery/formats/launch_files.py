@@ -73,12 +73,11 @@ def _kind(text: Text) -> Kind:
         return "environment"
     if text.content.startswith("#!") or any(map(_STARTS.search, lines)):
         return "script"
-    first = next((line.strip() for line in text.lines if line.strip()), None)
     raise InputError(
         Problem(
             file=text.path,
             line=1,
-            found="an empty file" if first is None else f'"{first[:60]}"',
+            found=text.opening,
             rule="must be a batch or shell script, NAME=value lines or a Kubernetes manifest",
             fix="send the file with which the job is started",
         )

@@ -145,12 +145,11 @@ def _read(
     claims = recognise(text)
     if not claims:
         known = ", ".join(sorted(format_.name for format_ in formats()))
-        first = next((line.strip() for line in text.lines if line.strip()), "nothing")
         raise InputError(
             Problem(
                 file=path,
                 line=1,
-                found=f'"{first[:60]}"',
+                found=text.opening,
                 rule=f"none of the known formats begins or looks like this ({known})",
                 fix="name the format if you know it, or send the whole output of the tool",
             )

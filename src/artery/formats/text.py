@@ -48,6 +48,12 @@ class Text:
         """The lines without ends and colour codes; index i is line i + 1 of the file."""
         return tuple(self.content.split("\n"))
 
+    @property
+    def opening(self) -> str:
+        """The first line that says anything, in quotes and cut, as an error names the file by."""
+        first = next((line.strip() for line in self.lines if line.strip()), None)
+        return "an empty file" if first is None else f'"{first[:60]}"'
+
     def lines_with(self, *words: str) -> list[int]:
         """Return the numbers, from 1 and ascending, of the lines that hold one of the ``words``.
 
