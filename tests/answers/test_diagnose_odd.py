@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
+from artery.cli import main
 from artery.report.diagnose import diagnose_drawing
 from artery.report.terminal import draw
 from tests.formats.readings import FIXTURES
@@ -68,6 +70,9 @@ def test_the_sparse_peak_makes_a_good_run_look_bad(tmp_path: Path) -> None:
     assert found.diagnosis.verdict == "healthy"
     assert causes(found)[0] == "sparse_peak"
     assert any("41.9 %" in line for line in found.diagnosis.findings[0].evidence)
+    chip = re.search(r"artery catalog show (\S+)", page(found))
+    assert chip is not None
+    assert main(["catalog", "show", chip[1]]) == 0
 
 
 def test_all_experts_counted_is_more_than_the_chip_can_do(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -259,7 +260,9 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
         indented(Text(f"{word['against']} {_evidence(text, language)}", style="dim"), 3)
         for text in one.against
     ]
-    lines.append(indented(commands(word["next"], [said(one.cause.next, language, "next")]), 3))
+    step = said(one.cause.next, language, "next")
+    step = re.sub(r"\bCHIP\b", str(answer.facts.get("chip", "CHIP")), step)
+    lines.append(indented(commands(word["next"], [step]), 3))
     lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
     return Group(*lines)
 
