@@ -15,7 +15,7 @@ from artery.answers.diagnose_facts import PLATEAU, columns_in
 from artery.answers.diagnose_job import Job, job_of
 from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_run import RunHeld, run_held
-from artery.answers.diagnose_system import Asked, Stand, stand_for
+from artery.answers.diagnose_system import Asked, Stand, stand_for, vendor_of
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect_pricing import Setting
 from artery.answers.systems import file_and_chips
@@ -24,6 +24,7 @@ from artery.diagnoser.case import Case, Curve, Fact, Point, Refusal
 from artery.diagnoser.played import Play, Player
 from artery.diagnoser.rules import Cause
 from artery.diagnoser.shape import shape_of
+from artery.diagnoser.vendors import in_words_of
 from artery.diagnoser.verdict import HEALTHY, Diagnosis, Judged, Missing, judge
 from artery.diagnoser.weigh import Explanation
 from artery.errors import InputError, Problem, Problems, ThresholdError
@@ -62,6 +63,7 @@ class DiagnoseAnswer:
     job: Job | None = None
     run: RunHeld | None = None
     ranks: int | None = None
+    nodes: int | None = None
 
 
 def diagnose(
@@ -119,6 +121,7 @@ def diagnose(
     stage = _Stage(stand, fabric) if prove and judged and judged.curve in case.curves else None
     play = None if stage is None or judged is None else stage.player(judged.curve)
     found = judge(case, judged, reprice, _missing(case, stand, readings), play)
+    found = in_words_of(found, vendor_of(case, stand))
     proof = None if stage is None else stage.proof(found)
     job = _cost(found, stand, case, model, split)
     run = None
@@ -130,6 +133,7 @@ def diagnose(
         case.origins, tuple((path, one.format) for path, one in readings),
         tuple(_notes(case, found, readings, worst)), _wire(found.curve), proof, job, run,
         stand.setting.ranks if stand is not None and stand.setting is not None else None,
+        nodes=None if stand is None or stand.setting is None else stand.setting.system.nodes,
     )  # fmt: skip
     if not anonymise:
         return answer

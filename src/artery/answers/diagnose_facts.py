@@ -218,9 +218,9 @@ def _topology(fields: Fields) -> Named:
     yield "nics_per_node", _number(len(nics)) if nics else None
     counts = fields.get("nvlinks_per_pair") or ()
     yield "nvlinks", _number(max(counts, default=None))
-    links = set(fields.get("links") or ())
+    links = set(fields.get("links") or fields.get("link_type") or ())
     yield "nic_path", _nearest_card(fields.get("nic_distance") or {})
-    yield "all_pairs_far", True if links and links <= {"SYS", "SOC", "NODE"} else None
+    yield "all_pairs_far", True if links and links <= {"SYS", "SOC", "NODE", "PCIE"} else None
     p2p = fields.get("p2p")
     yield "peers", None if not p2p else bool(p2p["all_ok"])
 

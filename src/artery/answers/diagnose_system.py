@@ -346,11 +346,26 @@ def is_pcie_only(chip: str) -> bool:
     return bool(entry("systems", base).values.get("node", {}).get("kind") == "pcie-tree")
 
 
+def vendor_of(case: Case, stand: Stand | None) -> str | None:
+    """Return who makes the chips that were measured, ``None`` where nobody named them."""
+    if stand is not None and stand.setting is not None:
+        return stand.setting.system.chip.vendor
+    try:
+        return chip_of(str(case.facts["chip"])).vendor if "chip" in case.facts else None
+    except InputError:
+        return None
+
+
 def nvlinks_of(chip: str) -> float | None:
-    """Return how many NVLinks ``chip`` has; ``None`` if the catalog does not know it."""
+    """Return how many NVLinks ``chip`` has.
+
+    ``None`` if the catalog does not know it, or its links to other chips are of another kind.
+    """
     try:
         ports = chip_of(chip).ports
     except InputError:
+        return None
+    if {port.kind for port in ports} - {"nvlink", "pcie"}:
         return None
     return float(sum(port.count for port in ports if port.kind == "nvlink"))
 

@@ -207,7 +207,7 @@ def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
     line = word["on"].format(
         collective=curve.collective or "all_reduce", system=answer.system,
         ranks=curve.ranks or answer.ranks or _told(answer, "ranks"),
-        nodes=curve.nodes or _told(answer, "nodes"),
+        nodes=curve.nodes or answer.nodes or _told(answer, "nodes"),
     )  # fmt: skip
     return Group(text, Text(line))
 
