@@ -10,11 +10,12 @@ import pytest
 from artery import schedule
 from artery.answers.pricing import closed_form
 from artery.answers.schedule_jobs import asked_of
-from artery.answers.schedule_outages import granted, planned
+from artery.answers.schedule_outages import granted, losses, planned
 from artery.answers.schedule_pools import STEP, _replicas
-from artery.answers.schedule_speed import Rates, levels_of, spread_over
+from artery.answers.schedule_speed import Prices, Rates, Told, levels_of, spread_over
 from artery.answers.schedule_work import Kind, default_kind, sizes_of, training
 from artery.answers.systems import system_of
+from artery.cloud.intervals import best_complete
 from artery.errors import InputError, UsageError
 from artery.simulator.fleet.setting import Maintenance, Place
 
@@ -255,6 +256,51 @@ def test_options_that_there_are_not() -> None:
 def test_mixes_that_there_are_not(text: str) -> None:
     with pytest.raises(InputError):
         asked_of(text, 1024, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("synthetic:llm,large=2", "from 0 to 1"),
+        ("synthetic:llm,load=0", "above 0, at most 10"),
+        ("synthetic:philly,large=0.5", "a part of large jobs"),
+    ],
+)
+def test_what_an_option_of_a_mix_may_be(text: str, rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        asked_of(text, 4096, 0)
+    assert asked_of("synthetic:llm,large=0", 4096, 0).large == 0.0
+
+
+@pytest.mark.parametrize(
+    ("chips", "large", "said"),
+    [
+        (8192, "0.5", "50.0 % of chip-time in"),
+        (8192, "1", "100.0 % of chip-time in 100.0 % of the jobs, of 1,024 chips or more"),
+        (8192, "0", "none of 1,024 chips or more"),
+        (1024, "0.85", "none of 1,024 chips or more, as no job takes over 256 of 1,024"),
+    ],
+)
+def test_the_large_part_that_was_made_up_is_said(chips: int, large: str, said: str) -> None:
+    """Counted in the jobs themselves, not what the mix would have."""
+    answer = schedule(
+        f"synthetic:llm,large={large},jobs=1000,days=9", f"dgx-h100:{chips}", policies=("fifo",)
+    )
+    assert said in answer.jobs.source
+    assert "85 %" not in answer.jobs.source
+
+
+def test_jobs_on_spot_nodes_save_as_often_as_nodes_are_taken_back(tmp_path: Path) -> None:
+    """One of 4·600 + 3·3600 + 8·2400 instance-seconds is lost: a job of two loses one in half."""
+    assert losses(SPOT) == pytest.approx(1 / 32_400)
+    path = write(tmp_path, "submit,run,chips\n0,5000,16\n")
+    found = schedule(path, "dgx-h100:64", policies=("fifo",), model="bert-large", spot=SPOT)
+    assert found.played[0].outcome.accounts.saving > 0
+    system = system_of("dgx-h100:64")
+    kinds = [training(Kind("bert-large"), system)]
+    rates = Rates(system, kinds, closed_form, levels_of(system))
+    costs = Prices(system, rates, None, Told(save=2.0, restart=60.0), losses(SPOT)).costs(0, 16)
+    assert costs.interval == pytest.approx(best_complete(2.0, 16_200.0, 60.0)[0])
 
 
 def test_a_mix_with_options() -> None:

@@ -6,7 +6,7 @@ from statistics import mean, median
 
 import pytest
 
-from artery.cloud.generator import DAY, MIXES, Asked, generate
+from artery.cloud.generator import DAY, MIXES, Asked, generate, large_part
 
 COUNT = 40_000
 
@@ -72,3 +72,19 @@ def test_the_same_seed_makes_the_same_jobs_and_another_others() -> None:
 def test_no_job_asks_for_more_than_a_quarter_of_the_cluster() -> None:
     for chips in (8, 100, 1024, 5000):
         assert max(job.chips for job in generate(Asked("llm", 3000, chips, 5.0, 0.5))) <= chips / 4
+
+
+def test_all_chip_time_in_large_jobs_leaves_no_others() -> None:
+    jobs = generate(Asked("llm", 100, 4096, 1.0, 0.85, large=1.0))
+    assert all(job.chips >= 1024 for job in jobs)
+    work = sum(job.chips * job.run for job in jobs)
+    assert work == pytest.approx(0.85 * 4096 * DAY, rel=1e-3)
+
+
+def test_the_large_part_is_counted() -> None:
+    jobs = generate(Asked("llm", 4000, 16384, 20.0, 0.85, large=0.5, seed=1))
+    large = [job for job in jobs if job.chips >= 1024]
+    work, count = large_part(jobs, 1024)
+    assert work == pytest.approx(0.5, abs=0.01)
+    assert count == len(large) / 4000
+    assert large_part([job for job in jobs if job.chips < 1024], 1024) == (0.0, 0.0)

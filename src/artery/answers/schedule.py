@@ -9,7 +9,7 @@ from typing import Any, cast
 from artery.answers.arguments import check_kinds
 from artery.answers.pricing import closed_form
 from artery.answers.schedule_jobs import Jobs, jobs_of, read_trace
-from artery.answers.schedule_outages import granted, planned
+from artery.answers.schedule_outages import granted, losses, planned
 from artery.answers.schedule_pools import serving
 from artery.answers.schedule_request import Request, read_request
 from artery.answers.schedule_result import Played, ScheduleAnswer, Sizing
@@ -43,6 +43,7 @@ class Stage:
     levels: Levels
     rates: Rates
     failures: FailureModel | None
+    losses: float
     progress: Progress | None
 
     @property
@@ -53,7 +54,7 @@ class Stage:
             asked.save_time, asked.restart_time, asked.resize_time, asked.interval,
             asked.store_bandwidth,
         )  # fmt: skip
-        return Prices(self.system, self.rates, self.failures, told)
+        return Prices(self.system, self.rates, self.failures, told, self.losses)
 
     def setting(self, policy: Policy, nodes: int) -> Setting:
         """Return the setting of ``policy`` on the first ``nodes`` of the system."""
@@ -194,6 +195,7 @@ def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | No
             request.network == "simulate",
         ),
         failures=None if rates is None else failure_model(system, rates),
+        losses=losses(request.spot),
         progress=progress,
     )
 

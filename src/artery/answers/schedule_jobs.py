@@ -11,14 +11,14 @@ from typing import Any, Final
 from artery.answers.schedule_request import Request
 from artery.answers.schedule_work import Kind, default_kind, sizes_of
 from artery.cloud.fleet_job import FleetJob
-from artery.cloud.generator import MIXES, Asked, generate
+from artery.cloud.generator import LARGEST, MIXES, Asked, generate, large_part
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.formats.job_rows import JobRow
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
 from artery.formats.wording import counted
-from artery.units import parse, show_time
+from artery.units import parse, show_percent, show_time
 
 MADE_UP: Final = "synthetic:"
 JOBS: Final = 10_000
@@ -54,7 +54,7 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
     if reading is None:
         asked = asked_of(trace, system.chips, request.seed)
         found = generate(asked)
-        source = f"made up after {MIXES[asked.mix].source}"
+        source = f"made up after {MIXES[asked.mix].source}{_large(found, asked)}"
         _say_short(found, asked, notes)
     else:
         found, told = _of_file(trace, reading, notes)
@@ -108,13 +108,34 @@ def asked_of(trace: str, chips: int, seed: int) -> Asked:
                 number = -1.0
             most = {"jobs": 5e6, "days": 1e5, "load": 10.0, "large": 1.0, "burst": 100.0}[name]
             if not (0.0 <= number <= most) or (name in {"jobs", "days", "load"} and not number):
-                rule = f"a number above 0, at most {most:g}"
+                least = "from 0 to" if name in {"large", "burst"} else "above 0, at most"
+                rule = f"a number {least} {most:g}"
                 fix = f"{name}=0.85" if name == "load" else f"leave {name} out"
                 problems.add(Problem(field=name, found=f'"{value}"', rule=rule, fix=fix))
+                continue
+            if name == "large" and mix in MIXES and not MIXES[mix].large_jobs:
+                having = ", ".join(each for each in MIXES if MIXES[each].large_jobs)
+                rule = f"only a mix with a part of large jobs has a share of it: {having}"
+                problems.add(Problem(field=name, found=mix, rule=rule, fix="leave large out"))
                 continue
             value_of: Any = int(number) if name == "jobs" else number
             asked = replace(asked, **{name: value_of})
     return asked
+
+
+def _large(jobs: Sequence[FleetJob], asked: Asked) -> str:
+    """What part of ``jobs`` is large, counted, where the mix has such a part."""
+    mix = MIXES[asked.mix]
+    if not mix.large_jobs:
+        return ""
+    size = f"of {mix.large_chips:,} chips or more"
+    work, count = large_part(jobs, mix.large_chips)
+    if count:
+        return f": {show_percent(work)} of chip-time in {show_percent(count)} of the jobs, {size}"
+    most = max(asked.chips // LARGEST, 1)
+    if most < mix.large_chips:
+        return f": none {size}, as no job takes over {most:,} of {asked.chips:,}"
+    return f": none {size}"
 
 
 def _say_short(jobs: Sequence[FleetJob], asked: Asked, notes: list[str]) -> None:

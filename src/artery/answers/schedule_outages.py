@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems
@@ -50,12 +50,32 @@ def granted(path: str | None, nodes: int) -> tuple[tuple[float, int], ...]:
     """
     if path is None:
         return ()
-    fields: dict[str, Any] = dict(read(path).fields)
-    if fields.get("table") != "capacity":
-        rule = "must be a trace of spot instances"
-        raise InputError(Problem(file=path, found="something else", rule=rule, fix="time,count"))
+    fields = _capacity(path)
     if fields["most_instances"] > nodes:
         found, fix = f"up to {fields['most_instances']} instances", "a larger system"
         rule = f"an instance is a node, of which there are {nodes}"
         raise InputError(Problem(file=path, found=found, rule=rule, fix=fix))
     return tuple((step["time_s"], step["instances"]) for step in fields["capacity"])
+
+
+def _capacity(path: str) -> dict[str, Any]:
+    """What a trace of spot instances says. Raises ``InputError`` for another file."""
+    fields: dict[str, Any] = dict(read(path).fields)
+    if fields.get("table") != "capacity":
+        rule = "must be a trace of spot instances"
+        raise InputError(Problem(file=path, found="something else", rule=rule, fix="time,count"))
+    return fields
+
+
+def losses(path: str | None) -> float:
+    """Return how many times a second each instance of a spot trace is lost; 0 without one.
+
+    Raises ``InputError`` if the file is none.
+    """
+    return 0.0 if path is None else loss_rate(_capacity(path))
+
+
+def loss_rate(fields: Mapping[str, Any]) -> float:
+    """Return instances lost over instance-seconds granted, of a spot trace's ``fields``."""
+    present = float(fields["mean_instances"]) * float(fields["duration_s"])
+    return fields["lost"] / present if present else 0.0

@@ -152,6 +152,8 @@ class Prices:
     rates: Rates
     failures: FailureModel | None
     told: Told
+    losses: float = 0.0
+    """Times a second that a provider takes each node away."""
 
     def costs(self, kind: int, chips: int) -> Costs:
         """Return the costs of a job of ``kind`` on ``chips``."""
@@ -180,14 +182,18 @@ class Prices:
         return restart_time(parts, "process") + load, restart_time(parts, "node") + load
 
     def _interval(self, own: System, save: float, persist: float, restart: float) -> float:
-        """The interval that Daly's complete model finds best at this size's failure rate.
+        """The interval that Daly's complete model finds best at what this size loses nodes by.
+
+        Failures and what a provider takes back count alike.
 
         Saves that cost nothing are as near to one another as copies become safe.
         """
         if self.told.interval is not None:
             return self.told.interval
-        rate = 0.0 if self.failures is None else self.failures.rate()
+        rate = self.losses
+        if self.failures is not None:
+            rate += self.failures.rate() / self.system.nodes
         if rate <= 0.0:
             return inf
-        mtbf = self.system.nodes / (rate * own.nodes)
+        mtbf = 1.0 / (rate * own.nodes)
         return max(best_complete(save, mtbf, restart)[0], persist, NEAREST)

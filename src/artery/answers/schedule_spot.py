@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from artery.answers.schedule_outages import granted
+from artery.answers.schedule_outages import granted, loss_rate
 from artery.answers.schedule_speed import NEAREST
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.intervals import best_complete
@@ -82,8 +82,7 @@ def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
     if most < unit:
         rule = f"a replica takes {unit} instances, of which there are {most} at most"
         raise InputError(Problem(file=trace, found=what.kind.model, rule=rule, fix="--model gpt2"))
-    present = float(fields["mean_instances"]) * end
-    rate = fields["lost"] / present if present else 0.0
+    rate = loss_rate(fields)
     costs = _costs(stage, kind, rate)
     sizes = tuple(range(unit, most + 1, unit))
 

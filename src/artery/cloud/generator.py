@@ -7,7 +7,7 @@ they are all stretched alike to meet it. Arrivals are Poisson at a rate that cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from types import MappingProxyType
@@ -52,7 +52,7 @@ MIXES: Final[Mapping[str, Mix]] = MappingProxyType(
     {
         "llm": Mix(
             source="Kalos of Acme (Hu et al., NSDI 2024, cluster_summary.csv): run, chips, ends; "
-            "85 % of chip-time in 15 % of the jobs, of 1,024 chips or more: assumed",
+            "large jobs are assumed",
             median_run=124.0,
             mean_run=1259.7,
             longest=14 * DAY,
@@ -162,10 +162,19 @@ def _chips(
     above = mix.large_chips * 2 ** np.arange(4)
     above = above[above <= most]
     if large > 0 and mix.large_jobs > 0 and len(above):
-        big = draw.random(asked.jobs) < mix.large_jobs
+        # Where no chip-time is left for others, there are no others.
+        big = draw.random(asked.jobs) < (mix.large_jobs if large < 1.0 else 1.0)
         inverse = 1.0 / above
         chips[big] = draw.choice(above, int(big.sum()), p=inverse / inverse.sum())
     return chips.astype(np.int64), big
+
+
+def large_part(jobs: Sequence[FleetJob], chips: int) -> tuple[float, float]:
+    """Return the shares of the chip-time and of the jobs that are in jobs of ``chips`` or more."""
+    large = [job for job in jobs if job.chips >= chips]
+    whole = sum(job.chips * job.run for job in jobs)
+    work = sum(job.chips * job.run for job in large)
+    return (work / whole if whole else 0.0), (len(large) / len(jobs) if jobs else 0.0)
 
 
 def _exponent(sizes: NDArray[np.int64], mean: float) -> float:

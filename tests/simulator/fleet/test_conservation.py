@@ -9,8 +9,9 @@ import pytest
 from artery.cloud.policies import POLICIES
 from artery.simulator.fleet.cluster import Cluster
 from artery.simulator.fleet.job import Job
+from artery.simulator.fleet.play import play
 from artery.simulator.fleet.setting import Maintenance
-from tests.simulator.fleet.fleets import Watched, costs, failing, mixed, setting
+from tests.simulator.fleet.fleets import Watched, costs, failing, job, mixed, setting
 
 
 def check_nodes(cluster: Cluster) -> None:
@@ -82,6 +83,30 @@ def test_the_work_done_is_the_work_that_the_jobs_brought() -> None:
     assert fleet.accounts.useful / 1e6 == pytest.approx(brought, rel=1e-6)
     assert fleet.accounts.unused == 0
     assert fleet.accounts.total == fleet.clock * 160
+
+
+def test_replicas_that_serve_count_in_no_figure_of_jobs() -> None:
+    """Two jobs of a node of four: at the second's submission 500 s of one are done, a quarter.
+
+    What serves comes later, waits, and lies over two leaves.
+    """
+    jobs = [job("a", 0, 1000, 8, tenant="t"), job("b", 500, 1000, 8, tenant="t")]
+    serving = [
+        job(name, submit, run_time, chips, service=True, tenant="serving")
+        for name, submit, run_time, chips in (
+            ("s1", 5000, 1000, 8),
+            ("s2", 5000, 100, 8),
+            ("s3", 5001, 1000, 8),
+            ("s4", 5200, 1000, 16),
+            ("s5", 5300, 1000, 8),
+        )
+    ]
+    found = play(setting(4, 8, "backfill", leaf=2), [*jobs, *serving])
+    assert len(found.service) == 5
+    assert max(found.service) > 0
+    assert (found.jobs, found.finished, found.unstarted) == (2, 2, 0)
+    assert found.arriving == 500 * 8 / (500 * 32)
+    assert (found.split, found.fairness) == (0.0, 1.0)
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

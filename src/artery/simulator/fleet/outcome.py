@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from artery.simulator.fleet.accounts import Accounts
 
 if TYPE_CHECKING:
     from artery.simulator.fleet.fleet import Fleet
+    from artery.simulator.fleet.job import Job
 
 Floats = NDArray[np.float64]
 
@@ -24,13 +25,14 @@ Floats = NDArray[np.float64]
 class Outcome:
     """Arrays over the jobs that started (``queue``) or finished (``jct``), in seconds.
 
-    Replicas that serve are counted apart: ``service`` has what each waited for its start.
+    Replicas that serve are no jobs here: ``service`` has what each waited for its start, and their
+    work and chips count in what the chips did (``accounts``, ``work``, ``arriving``) alone.
     ``span`` is the time from the first submission to the end, ``chips`` the whole fleet.
     ``work`` is chip-seconds that finished and unfinished jobs got done, counted at the size that
-    each asked for; ``arriving`` is the share of the chips' time until the last submission that had
-    been done by then. ``fragmentation`` is the mean share of the free chips that an arriving job
-    could not use, for their place alone. ``split`` is the share of jobs of several nodes that ever
-    lay over more leaves than they needed.
+    each asked for; ``arriving`` is the share of the chips' time until the last job's submission
+    that had been done by then. ``fragmentation`` is the mean share of the free chips that an
+    arriving job could not use, for their place alone. ``split`` is the share of jobs of several
+    nodes that ever lay over more leaves than they needed.
     """
 
     jobs: int
@@ -84,6 +86,7 @@ class Outcome:
 def outcome(fleet: Fleet) -> Outcome:
     """Return what came of ``fleet``."""
     begun = [job for job in fleet.jobs if job.first_start >= 0]
+    jobs = [job for job in fleet.jobs if not job.service]
     started = [job for job in begun if not job.service]
     serving = [job.first_start - job.submit for job in begun if job.service]
     ended = [job for job in started if job.done and job.size == 0 and not job.listed]
@@ -92,13 +95,13 @@ def outcome(fleet: Fleet) -> Outcome:
     ran = np.array([job.work for job in ended], dtype=np.float64) / 1e6
     whole = [job for job in started if job.nodes > 1]
     return Outcome(
-        jobs=len(fleet.jobs),
+        jobs=len(jobs),
         queue=queue,
         jct=jct,
         slowdown=jct / ran if len(ran) else jct,
         service=np.array(serving, dtype=np.float64) / 1e6,
-        finished=fleet.finished,
-        unstarted=len(fleet.jobs) - len(begun),
+        finished=len(ended),
+        unstarted=len(jobs) - len(started),
         span=fleet.clock / 1e6,
         chips=fleet.setting.nodes * fleet.setting.per_node,
         accounts=fleet.accounts,
@@ -106,9 +109,9 @@ def outcome(fleet: Fleet) -> Outcome:
         arriving=fleet.arriving,
         fragmentation=float(np.mean(fleet.unusable)) if fleet.unusable else 0.0,
         split=sum(job.wide for job in whole) / len(whole) if whole else 0.0,
-        fairness=_fairness(fleet),
-        restarts=sum(job.restarts for job in fleet.jobs),
-        resizes=sum(job.resizes for job in fleet.jobs),
+        fairness=_fairness(fleet, started),
+        restarts=sum(job.restarts for job in jobs),
+        resizes=sum(job.resizes for job in jobs),
         preemptions=fleet.preemptions,
         passed=fleet.backed,
         lost_nodes=fleet.lost_nodes,
@@ -116,12 +119,12 @@ def outcome(fleet: Fleet) -> Outcome:
     )
 
 
-def _fairness(fleet: Fleet) -> float:
+def _fairness(fleet: Fleet, started: Sequence[Job]) -> float:
     """Jain's index over tenants (or jobs, where none are named) of run time over time in all."""
     shares: dict[object, list[float]] = defaultdict(list)
     key: Callable[[int], object] = lambda index: fleet.tenants[index] or index  # noqa: E731
-    for job in fleet.jobs:
-        if job.first_start >= 0 and job.end > job.submit:
+    for job in started:
+        if job.end > job.submit:
             shares[key(job.index)].append(min(1.0, job.work / (job.end - job.submit)))
     return jain([sum(each) / len(each) for each in shares.values()])
 

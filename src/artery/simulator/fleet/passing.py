@@ -80,7 +80,7 @@ def _try(fleet: Fleet, job: Job, now: int) -> bool:
             enter_room(fleet, job, size, now, room)
             fleet.waiting.remove(job)
             _used(fleet, job, promise)
-            fleet.backed += 1
+            fleet.backed += not job.service
             return True
     return False
 

@@ -50,6 +50,7 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
     arrivals, total = fleet.jobs, len(fleet.jobs)
     elastic = fleet.policy.elastic or fleet.policy.defragment
     upcoming, turns = 0, 0
+    last = max((job.index for job in arrivals if not job.service), default=-1)
     while fleet.finished < total:
         arrival = arrivals[upcoming].submit if upcoming < total else FOREVER
         due = fleet.next_time()
@@ -64,9 +65,9 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
                 schedule(fleet, now)
         else:
             _arrive(fleet, arrivals[upcoming], now)
-            upcoming += 1
-            if upcoming == total:
+            if upcoming == last:
                 fleet.arriving = _done(fleet, now)
+            upcoming += 1
         if elastic and not fleet.tick_due:
             look(fleet, now)
         if progress is not None and turns % _EVERY == 0:
@@ -77,7 +78,7 @@ def _run(fleet: Fleet, progress: Progress | None) -> None:
 def _arrive(fleet: Fleet, job: Job, now: int) -> None:
     cluster = fleet.cluster
     free = cluster.free_chips
-    if free:
+    if free and not job.service:
         fleet.unusable.append(cluster.unusable(job.asked) / free)
     fleet.waiting.add(job)
     fleet.told(now, "submitted", job, job.asked)
