@@ -115,6 +115,62 @@ def test_shares_of_links_that_are_not_there_are_said(
     assert ("one_tier" in told.notes) == said
 
 
+def test_over_tcp_a_node_sends_what_the_kernel_does() -> None:
+    """5 GB/s a node, of which several chips leave 60 %: the library's own constants."""
+    found = simulate("all_reduce", "dgx-h100:64", transport="tcp", links=0)
+    assert found.busbw == pytest.approx(0.6 * 5e9, rel=0.02)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert "other_transport" in found.notes
+    usual = simulate("all_reduce", "dgx-h100:64", links=0)
+    assert not {"other_transport", "same_transport"} & set(usual.notes)
+    assert usual.seconds < found.seconds / 100
+
+
+@pytest.mark.parametrize(("on", "transport"), [("dgx-h100:8", "tcp"), ("dgx-h100:64", "roce")])
+def test_a_transport_that_changes_nothing_is_said(on: str, transport: str) -> None:
+    usual = simulate("all_reduce", on, links=0)
+    found = simulate("all_reduce", on, transport=transport, links=0)
+    assert found.seconds == usual.seconds
+    assert "same_transport" in found.notes
+
+
+def test_efa_has_its_own_start() -> None:
+    usual = simulate("all_reduce", "dgx-h100:64", links=0)
+    found = simulate("all_reduce", "dgx-h100:64", transport="efa", links=0)
+    assert found.startup > usual.startup
+    assert "other_transport" in found.notes
+
+
+def test_what_is_down_has_its_number_and_names() -> None:
+    found = simulate("all_reduce", "rail-clos-h100:1024", fail_links="1%", fail_switches=2, links=0)
+    assert found.down is not None
+    assert (found.down.links, found.down.of) == (10, 1024)  # of 1,024 links, 1 %
+    assert found.down.drawn_from == "between switches"
+    assert len(found.down.names) == 10
+    assert all("leaf" in name and "spine" in name for name in found.down.names)
+    assert [one.startswith("spine ") for one in found.down.switches] == [True, True]
+    assert not found.down.leaves
+
+
+def test_links_and_leaves_are_drawn_where_nothing_stands_above_them() -> None:
+    found = simulate("all_reduce", "dgx-h100:64", fail_links="1%", links=0).down
+    assert found is not None
+    assert (found.links, found.of, found.drawn_from) == (3, 296, "all links")
+    leaf = simulate("all_reduce", "dgx-h100:64", fail_switches=1, links=0).down
+    assert leaf is not None
+    assert (leaf.leaves, leaf.links, len(leaf.switches)) == (True, 0, 1)
+    assert leaf.switches[0].startswith("leaf ")
+    assert simulate("all_reduce", "dgx-h100:8", links=0).down is None
+
+
+def test_a_matrix_and_a_size_are_refused_together(tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("0,1M\n1M,0\n")
+    with pytest.raises(UsageError, match="--matrix says how much"):
+        simulate("alltoall", "dgx-h100:2", matrix=str(matrix), size="1G")
+
+
 def test_a_matrix_comes_from_a_file(tmp_path: Path) -> None:
     matrix = tmp_path / "m.csv"
     matrix.write_text("\n".join(",".join("0" if i == j else "1M" for j in range(8))

@@ -96,6 +96,17 @@ def test_ranks_may_come_through_a_pipe(tmp_path: Path, capsys: pytest.CaptureFix
     assert "2 rank(s)" in capsys.readouterr().out
 
 
+def test_a_long_run_without_compiled_loops_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ARTERY_NATIVE", "0")
+    monkeypatch.setattr("artery.cli.simulate.PATIENCE", 0.0)
+    assert main(["simulate", "alltoall", "--on", "dgx-h100:16", "--size", "64K"]) == 0
+    told = capsys.readouterr().err
+    assert "Python twins, as ARTERY_NATIVE=0 asks" in told
+    assert "artery doctor" in told
+
+
 def test_whoever_listens_is_told_what_is_done() -> None:
     told: list[str] = []
     watched(told.append, "all_reduce", "dgx-h100:8", size="1M", seeds=3, links=0)

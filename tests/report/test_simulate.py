@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from io import StringIO
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from artery.cli import main
 from artery.errors import InputError
 from artery.report.simulate import simulate_drawing
 from artery.report.simulate_files import COLUMNS, link_map, message_trace
+from artery.report.simulate_next import next_commands
 from artery.report.simulate_words import simulate_words
 from artery.report.terminal import draw
 from artery.report.words import Language
@@ -57,6 +59,55 @@ def test_the_drawing_says_time_engine_links_and_closed_form(
 )
 def test_what_was_asked_for_is_shown(options: dict[str, object], word: str) -> None:
     assert word in drawn(simulate("alltoall", "dgx-h100:16", size="1M", **options), "en")
+
+
+def typed(answer: SimulateAnswer) -> list[list[str]]:
+    return [shlex.split(line)[1:] for line in next_commands(answer)]
+
+
+def test_what_comes_next_is_the_same_network_with_one_thing_changed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    on = str(Path(__file__).parents[1] / "fixtures" / "systems" / "four-leaves.toml") + ":64"
+    asked = {"transport": "tcp", "fail_links": "leaf 1 -> spine 0", "slow": ["3=2x", "4=5ms"],
+             "background": ["30%"], "placement": "interleaved", "seed": 4,
+             "overrides": ["fabric.hop=2 us"]}  # fmt: skip
+    found = simulate("all_reduce", on, size="1M", algorithm="ring", **asked)
+    lines = typed(found)
+    assert [line[0] for line in lines] == ["simulate", "simulate", "expect"]
+    for line in lines[:2]:
+        assert main([*line, "--json"]) == 0
+        again = json.loads(capsys.readouterr().out)
+        for name, value in asked.items():
+            assert again["request"][name] == value, name
+    assert lines[1][lines[1].index("--routing") + 1] == "spray"
+    assert main(lines[2]) == 0
+
+
+def test_spraying_is_not_proposed_where_there_is_one_path() -> None:
+    found = simulate("all_reduce", "dgx-h100:16", size="1M")
+    assert not any("spray" in line for line in typed(found))
+
+
+def test_links_that_are_down_are_named_and_counted() -> None:
+    found = simulate("all_reduce", "rail-clos-h100:1024", size="1M", fail_links="1%", links=0)
+    text = drawn(found, "en")
+    assert "10 of 1,024 links between switches: leaf" in text
+    assert "and 7 more" in text
+
+
+def test_a_matrix_stands_beside_what_an_even_one_would_take(tmp_path: Path) -> None:
+    matrix = tmp_path / "m.csv"
+    matrix.write_text("0,64M\n0,0\n")
+    found = simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
+    assert "if every rank sent 64.0 MiB, as the busiest does" in drawn(found, "en")
+    assert all("--size" not in line for line in typed(found) if line[0] == "simulate")
+
+
+def test_the_start_of_very_many_steps_says_how_many() -> None:
+    found = simulate("all_reduce", "dgx-h100:1024", size="1M", algorithm="ring", links=0)
+    assert found.steps == 2 * 1023
+    assert "to start and in 2,046 steps" in " ".join(drawn(found, "en").split())
 
 
 def test_the_map_holds_every_link_that_carried_bytes(answer: SimulateAnswer) -> None:

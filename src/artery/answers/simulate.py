@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from artery.answers.simulate_request import Request
+from artery.answers.simulate_request import DEFAULT_SIZE, Request
 from artery.core.pricing import named
 from artery.errors import UnknownNameError, UsageError
 
@@ -56,6 +56,14 @@ def watched(
     return _answer(request, _question(request), tell)
 
 
+def twins() -> str | None:
+    """Return why the loops run in Python, ``None`` where they are compiled."""
+    from artery.native import core
+
+    found = core()
+    return found.detail if found.library is None else None
+
+
 def _nobody(_: str) -> None:
     """Hear nothing."""
 
@@ -102,6 +110,7 @@ def _question(request: Request) -> Question:
     from artery.answers.libraries import library_of
     from artery.answers.simulate_offload import offload_of
     from artery.answers.simulate_played import Question, beside
+    from artery.answers.simulate_transport import changed, over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
     from artery.simulator.scenario import Scenario, protocol
@@ -109,13 +118,21 @@ def _question(request: Request) -> Question:
     collective = named(request.collective)
     system = system_of(request.on, request.overrides)
     chips = read.order(request.placement, system, request.seed)
-    size = read.amount(request.size, "size")
+    size = read.amount(DEFAULT_SIZE if request.size is None else request.size, "size")
     if request.matrix is not None and collective != "alltoall":
         raise UsageError(f"--matrix is what all-to-all sends; {collective} has one size")
+    if request.matrix is not None and request.size is not None:
+        raise UsageError(
+            "--matrix says how much every rank sends to each, and --size would say it again; "
+            "leave one of them out"
+        )
     slow, late = read.slow_ranks(request.slow, chips)
     used, jobs = read.background(request.background, chips)
-    transport = request.transport or read.transport_of(system)
+    own = read.transport_of(system)
+    transport = request.transport or own
     protocol(transport)
+    library = library_of(system, request.nccl)
+    asked = system if transport == own else over(system, transport)
     offload = offload_of(request.offload)
     card = offload.card.adding if offload.card is not None else None
     scenario = Scenario(
@@ -136,14 +153,21 @@ def _question(request: Request) -> Question:
         seed=request.seed,
     )
     return Question(
-        system=system,
-        library=library_of(system, request.nccl),
+        system=asked,
+        library=library,
         collective=collective,
         size=size if request.matrix is None else read.matrix(request.matrix, len(chips)),
         chips=chips,
         scenario=scenario,
         others=beside(system, [(named(name), size, where) for name, size, where in jobs]),
         offload=offload,
+        transport=changed(
+            (system, asked),
+            library,
+            (own, transport),
+            spread=request.routing == "spray",
+            adding=request.algorithm in ("best", "collnet") or request.offload == "switch",
+        ),
     )
 
 
@@ -157,6 +181,7 @@ def _told(
     """Return the answer: the run, its range, its links, and the closed form beside it."""
     import numpy as np
 
+    from artery.answers.simulate_down import down
     from artery.answers.simulate_played import compared
     from artery.answers.simulate_result import Other, SimulateAnswer
     from artery.collective import bus_factor
@@ -179,6 +204,7 @@ def _told(
         version=question.library.version,
         network=outcome.network,
         startup=startup,
+        steps=max(one.schedule.steps for one in outcome.jobs if not one.job),
         busbw=question.total / seconds * float(bus_factor(question.collective, np.array(ranks)))
         if seconds
         else 0.0,
@@ -199,6 +225,7 @@ def _told(
         offload=question.offload,
         adding=run.adding,
         closed=compared(question, outcome.algorithm),
+        down=down(question.system, question.scenario),
         others=tuple(
             Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
         ),
@@ -255,6 +282,8 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     notes: list[Note] = []
     if ranks == 1:
         notes.append("alone")
+    if question.transport is not None:
+        notes.append(question.transport)
     if outcome.algorithm == "collnet":
         notes.append("plugin")
     segment = protocol(outcome.scenario.transport).segment

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from artery.answers.simulate_offload import Offload
 from artery.answers.simulate_result import Closed, Tried
+from artery.answers.simulate_transport import Change, share_sent
 from artery.collective import ClosedForm, Library
 from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.menu import menu
@@ -43,6 +44,7 @@ class Question:
     scenario: Scenario
     others: tuple[Placed, ...] = ()
     offload: Offload = field(default_factory=Offload)
+    transport: Change | None = None
 
     @property
     def total(self) -> int:
@@ -164,7 +166,8 @@ def prepared(question: Question, algorithm: str) -> tuple[tuple[Placed, ...], Ov
     asked = Asked(algorithm, question.collective, question.total, len(question.chips))
     library = question.offload.driven(question.library)
     added = overheads(question.system, library, asked, question.placement)
-    scenario = replace(question.scenario, inside=added.inside, outside=added.outside)
+    outside = added.outside * share_sent(question.system, library)
+    scenario = replace(question.scenario, inside=added.inside, outside=outside)
     jobs = shaped(question.system, question.collective, algorithm, question.total, question.chips)
     if not isinstance(question.size, int):
         jobs = tuple(replace(job, size=_ordered(question, job)) for job in jobs)

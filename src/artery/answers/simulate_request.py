@@ -12,6 +12,7 @@ from artery.errors import InputError, Problem, UnknownNameError, UsageError
 ROUTINGS = ("ecmp", "static", "adaptive", "spray")
 FLOW_CONTROLS = ("auto", "none", "pfc", "credit")
 ENGINES = ("auto", "coupled", "messages", "fluid", "sampled")
+DEFAULT_SIZE = "1G"
 MOST_SEEDS, MOST_LINKS, MOST_QUEUE_PAIRS = 1000, 10_000, 64
 """Assumed: more is a slip of the pen."""
 
@@ -30,12 +31,12 @@ class Request:
     chip adds what it receives (``400 GB/s``, or ``chip``: as its memory does; ``None``: as the
     library's constants hold it), ``offload`` who adds: ``auto``, ``none`` (chips), ``switch``, or
     a network card of the catalog. ``seeds`` runs as many draws of hashes and failures, ``links``
-    counts the hottest.
+    counts the hottest. ``size`` is 1G unless there is a ``matrix``.
     """
 
     collective: str
     on: str
-    size: str | int = "1G"
+    size: str | int | None = None
     algorithm: str = "auto"
     routing: str = "ecmp"
     queue_pairs: int = 1
@@ -106,7 +107,10 @@ class Request:
 
     def document(self) -> dict[str, object]:
         """Return the request as a JSON document keeps it."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.size is None and self.matrix is None:
+            said["size"] = DEFAULT_SIZE
+        return said
 
 
 def _check_texts(name: str, given: object) -> None:

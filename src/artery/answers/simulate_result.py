@@ -11,13 +11,24 @@ from artery.core.system import System
 from artery.core.term import Estimate, Term
 
 if TYPE_CHECKING:
+    from artery.answers.simulate_down import Down
     from artery.answers.simulate_offload import Offload
     from artery.simulator.adding import Adding
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation
 
 Note = Literal[
-    "coarse", "slices", "unfinished", "replaced", "alone", "one_tier", "endless", "plugin", "card"
+    "coarse",
+    "slices",
+    "unfinished",
+    "replaced",
+    "alone",
+    "one_tier",
+    "endless",
+    "plugin",
+    "card",
+    "other_transport",
+    "same_transport",
 ]
 """What has to be said beside the figures; the renderer has the words."""
 
@@ -58,7 +69,9 @@ class SimulateAnswer:
     does not know it. ``flows`` are messages. ``control`` is how full port buffers stopped their
     senders (``none``: they were taken as endless), and ``held`` are the links that this kept from
     sending longest. ``offload`` says who adds, ``adding`` who adds longest where that takes
-    time. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains.
+    time. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains. ``steps`` are
+    those of the algorithm as the library's constants count them, of which ``startup`` holds what
+    each adds. ``down`` is what has failed.
     """
 
     collective: Collective
@@ -72,6 +85,7 @@ class SimulateAnswer:
     version: str
     network: float
     startup: float
+    steps: int
     busbw: float
     low: float
     median: float
@@ -90,6 +104,7 @@ class SimulateAnswer:
     offload: Offload
     adding: Adding | None
     closed: Closed | None
+    down: Down | None
     others: tuple[Other, ...]
     tried: tuple[Tried, ...]
     notes: tuple[Note, ...]

@@ -46,6 +46,7 @@ def simulate_work(
     """
     from artery.answers.libraries import library_of
     from artery.answers.simulate_asked import failures, order, transport_of
+    from artery.answers.simulate_transport import over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
     from artery.simulator.scenario import Scenario, protocol
@@ -65,8 +66,10 @@ def simulate_work(
             )
         )
     chips = order(request.placement, system, request.seed)[: graph.ranks]
-    transport = request.transport or transport_of(system)
+    own = transport_of(system)
+    transport = request.transport or own
     protocol(transport)
+    system = system if transport == own else over(system, transport)
     library = library_of(system, request.nccl)
     scenario = Scenario(
         routing=cast("Routing", request.routing),
@@ -164,11 +167,14 @@ def _added(system: System, library: Library, operation: Operation) -> Overheads:
 
 def _shared(system: System, library: Library, graph: TaskGraph, scenario: Scenario) -> Scenario:
     """Return the scenario with the shares of links that the largest collective reaches."""
+    from artery.answers.simulate_transport import share_sent
+
+    sent = share_sent(system, library)
     if not graph.operations:
-        return scenario
+        return replace(scenario, outside=sent)
     largest = max(graph.operations, key=lambda one: one.size * len(one.ranks))
     added = _added(system, library, largest)
-    return replace(scenario, inside=added.inside, outside=added.outside)
+    return replace(scenario, inside=added.inside, outside=added.outside * sent)
 
 
 def _told(

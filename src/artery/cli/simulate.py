@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import click
@@ -14,8 +15,8 @@ from artery.errors import UsageError
 from artery.report.words import Language
 
 _FLAGS = (
-    click.option("--size", default="1G", show_default=True, metavar="SIZE",
-                 help="Bytes, as nccl-tests counts them; K M G binary."),
+    click.option("--size", metavar="SIZE",
+                 help="Bytes, as nccl-tests counts them; K M G binary.  [default: 1G]"),
     click.option("--algorithm", default="auto", show_default=True, metavar="auto|best|NAME",
                  help="What the library would choose, the fastest that can be played, or a name."),
     click.option("--routing", type=click.Choice(["ecmp", "adaptive", "spray", "static"]),
@@ -27,9 +28,10 @@ _FLAGS = (
     click.option("--transport", metavar="NAME",
                  help="infiniband, roce, roce-dcqcn, efa, tcp (default: the system's)."),
     click.option("--fail-links", metavar="1%|LINKS",
-                 help="A share of links between switches, or names: 'leaf 3 -> spine 5'."),
+                 help="A share of links between switches (if none: of all), or names: "
+                 "'leaf 3 -> spine 5'."),
     click.option("--fail-switches", type=click.IntRange(0), default=0, metavar="N",
-                 help="Switches that are down, drawn above the leaves."),
+                 help="Switches that are down, drawn above the leaves (if none: leaves)."),
     click.option("--fail-at", metavar="TIME", help="They fail during the run, after TIME."),
     click.option("--background", multiple=True, metavar="SPEC",
                  help="Others on the network: 30%, or a job, alltoall:1G:64-127. Repeatable."),
@@ -199,19 +201,43 @@ def _check_ending(flag: str, name: str) -> None:
         raise UsageError(f"{flag} writes {' or '.join(endings)}, not {name!r}; end its name so")
 
 
+PATIENCE = 5.0
+"""Assumed: seconds after which who waits is told that the compiled loops are missing."""
+
+
 class _Watch:
-    """Says on stderr what is being done: a line that is written over, on a terminal alone."""
+    """Says on stderr what is being done: a line that is written over, on a terminal alone.
+
+    Where the C loops are missing, it also says after ``PATIENCE`` seconds why nothing comes.
+    """
 
     def __init__(self) -> None:
-        self._shown = False
+        from artery.answers.simulate import twins
+
+        self._shown, self._doing = False, ""
+        why = twins()
+        self._timer = Timer(PATIENCE, self._hint, [why])
+        self._timer.daemon = True
+        if why is not None:
+            self._timer.start()
+
+    def _hint(self, why: str) -> None:
+        click.echo(
+            f"still {self._doing or 'at work'}: {why}, which are many times slower; with a C "
+            "compiler installed, install artery again (artery doctor shows both), or ask for fewer "
+            "chips",
+            err=True,
+        )
 
     def told(self, text: str) -> None:
         """Hear what is being done."""
+        self._doing = text
         if sys.stderr.isatty():
             click.echo(f"\r\x1b[K{text}", err=True, nl=False)
             self._shown = True
 
     def over(self) -> None:
         """Take the line away."""
+        self._timer.cancel()
         if self._shown:
             click.echo("\r\x1b[K", err=True, nl=False)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from artery import units
+from artery.answers.simulate_down import Down
 from artery.answers.simulate_result import SimulateAnswer
+from artery.report.simulate_next import next_commands
 from artery.report.simulate_words import simulate_words
 from artery.report.terminal import commands, indented
-from artery.report.typed import asked_on
 from artery.report.words import Language
 
 _WORTH_SAYING = 0.02
 """Assumed: less than 2 % is within what the engines err."""
+
+_MANY_STEPS = 1000
+"""Assumed: so many steps are what the library's part of the time is made of."""
+
+_NAMED = 3
+"""Links and switches that are named on the terminal; the document has more."""
 
 TABLE_WIDTH = 116
 """Cells that the table of links takes; it is never cut."""
@@ -93,6 +100,17 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         "closed_form": None
         if closed is None
         else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
+        "down": None
+        if answer.down is None
+        else {
+            "links": answer.down.links,
+            "of": answer.down.of,
+            "drawn_from": answer.down.drawn_from,
+            "link_names": answer.down.names,
+            "switches": answer.down.switches,
+            "switches_are_leaves": answer.down.leaves,
+        },
+        "steps": answer.steps,
         "jobs": [{"name": one.name, "time_s": one.seconds} for one in answer.others],
         "tried": [
             {"algorithm": one.algorithm, "time_s": one.seconds, "reason": one.reason}
@@ -119,11 +137,19 @@ def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableTy
     if answer.links:
         parts += [Text(""), Text(word["links"], style="bold"), indented(_links(answer, word))]
     parts += [Text("")]
-    parts += [Text(f"# {word[note].format(error=units.show_percent(answer.error))}")
+    parts += [Text(f"# {_note(answer, word[note])}")
               for note in answer.notes]  # fmt: skip
     parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
-    parts.append(commands(word["next"], _next(answer)))
+    parts.append(commands(word["next"], next_commands(answer)))
     return Group(*parts)
+
+
+def _note(answer: SimulateAnswer, words: str) -> str:
+    return words.format(
+        error=units.show_percent(answer.error),
+        transport=answer.request["transport"],
+        library=answer.library,
+    )
 
 
 def _facts(answer: SimulateAnswer, word: Words) -> Table:
@@ -141,16 +167,21 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
     """Yield labels with their lines."""
     time = units.show_time(answer.seconds)
     made = "network" if answer.protocol else "network_only"
+    if answer.protocol and answer.steps >= _MANY_STEPS:
+        made = "network_steps"
     network = word[made].format(
         network=units.show_time(answer.network),
         startup=units.show_time(answer.startup),
         library=answer.library,
         version=answer.version,
         protocol=answer.protocol,
+        steps=f"{answer.steps:,}",
     )
     yield word["time"], [f"{time}   {word['busbw']} {answer.busbw / 1e9:.1f} GB/s", network]
     yield "", [_range(answer, word)]
     yield word["closed"], [_against_closed(answer, word)]
+    if answer.down is not None:
+        yield word["down"], list(_down(answer.down, word))
     flows = word["sampled_flows" if answer.engine == "sampled" else "flows"]
     engine = f"{word['engine_' + answer.engine]}: {word['why_' + answer.why]}"
     yield (
@@ -182,6 +213,25 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
             )
             for one in answer.tried
         ]  # fmt: skip
+
+
+def _down(down: Down, word: Words) -> Iterable[str]:
+    """Yield how many links and which switches are down, the first of them by name."""
+    if down.links:
+        key = {"between switches": "down_between", "all links": "down_all", "by name": "down_named"}
+        yield word[key[down.drawn_from]].format(
+            count=f"{down.links:,}", of=f"{down.of:,}", names=_few(down.names, down.links, word)
+        )
+    if down.switches:
+        names = _few(down.switches, len(down.switches), word)
+        yield word["down_leaves" if down.leaves else "down_switches"].format(names=names)
+
+
+def _few(names: Sequence[str], count: int, word: Words) -> str:
+    """Return the first names, and how many more there are."""
+    shown = ", ".join(names[:_NAMED])
+    more = count - len(names[:_NAMED])
+    return f"{shown}, {word['down_more'].format(count=f'{more:,}')}" if more else shown
 
 
 def _held(answer: SimulateAnswer, word: Words) -> Iterable[str]:
@@ -226,6 +276,8 @@ def _against_closed(answer: SimulateAnswer, word: Words) -> str:
     if answer.closed is None or not answer.closed.seconds:
         return word["no_closed"].format(algorithm=answer.algorithm)
     seconds = units.show_time(answer.closed.seconds)
+    if answer.request["matrix"]:
+        seconds = word["even"].format(seconds=seconds, size=units.show_bytes(answer.size))
     ratio = answer.seconds / answer.closed.seconds
     if abs(ratio - 1) < _WORTH_SAYING:
         return word["gap_same"].format(seconds=seconds)
@@ -258,14 +310,3 @@ def _links(answer: SimulateAnswer, word: Words) -> Table:
             "" if link.gain is None else f"{link.gain:.2f}x",
         )
     return table
-
-
-def _next(answer: SimulateAnswer) -> Iterable[str]:
-    """Yield what to type next."""
-    where = asked_on(answer.system)
-    size = f"--size {answer.size}"
-    if answer.request["algorithm"] != "best":
-        yield f"artery simulate {answer.collective} {where} {size} --algorithm best"
-    if answer.request["routing"] == "ecmp":
-        yield f"artery simulate {answer.collective} {where} {size} --routing spray"
-    yield f"artery expect {answer.collective} {where} {size}"

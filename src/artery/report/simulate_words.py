@@ -13,6 +13,8 @@ _EN = {
     "busbw": "bus bandwidth",
     "network": "network {network}, simulated; {library} {version} adds {startup} to start "
     "({protocol})",
+    "network_steps": "network {network}, simulated; {library} {version} adds {startup} to start "
+    "and in {steps} steps ({protocol})",
     "network_only": "network {network}, simulated",
     "seeds": "over {seeds} seeds: {low} to {high} (5 to 95 in a hundred), half below {median}",
     "band": "error of the engine against packets: at most {error} in its suite",
@@ -23,6 +25,14 @@ _EN = {
     "closed": "closed form",
     "gap": "{seconds}; simulated it is {gap}",
     "gap_same": "{seconds}; simulated the same within 2 %",
+    "even": "{seconds} if every rank sent {size}, as the busiest does, to all alike",
+    "down": "down",
+    "down_between": "{count} of {of} links between switches: {names}",
+    "down_all": "{count} of all {of} links, as none joins switches here: {names}",
+    "down_named": "{count} links: {names}",
+    "down_switches": "switches: {names}",
+    "down_leaves": "leaves, as no switch stands above them here: {names}",
+    "down_more": "and {count} more",
     "slower": "{factor}x slower",
     "faster": "{factor}x faster",
     "no_closed": "there is none for {algorithm}",
@@ -72,6 +82,9 @@ _EN = {
     "plays the pipeline.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
+    "other_transport": "Over {transport}: steps between nodes, protocols, what a node sends at "
+    "most, and the window are those of {library} and {transport}; the links stay the system's.",
+    "same_transport": "{transport} in place of the system's own transport changes nothing here.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
     "job at a time on a port.",
     "unfinished": "Some messages never arrived: failures left them no way.",
@@ -84,6 +97,8 @@ _ZH = {
     "time": "时间",
     "busbw": "总线带宽",
     "network": "网络 {network}（仿真）；{library} {version} 启动另加 {startup}（{protocol}）",
+    "network_steps": "网络 {network}（仿真）；{library} {version} 启动与 {steps} 步另加 {startup}"
+    "（{protocol}）",
     "network_only": "网络 {network}（仿真）",
     "seeds": "{seeds} 个种子：{low} 至 {high}（5 % 至 95 %），中位数 {median}",
     "band": "引擎相对逐包仿真的误差：在其测试集中至多 {error}",
@@ -93,6 +108,14 @@ _ZH = {
     "closed": "闭式公式",
     "gap": "{seconds}；仿真结果{gap}",
     "gap_same": "{seconds}；与仿真结果相差 2 % 以内",
+    "even": "{seconds}（若每个 rank 都像最忙者那样共发 {size}，且均匀发往各方）",
+    "down": "故障",
+    "down_between": "交换机之间 {of} 条链路中的 {count} 条：{names}",
+    "down_all": "全部 {of} 条链路中的 {count} 条（此处没有交换机之间的链路）：{names}",
+    "down_named": "{count} 条链路：{names}",
+    "down_switches": "交换机：{names}",
+    "down_leaves": "叶交换机（此处其上没有交换机）：{names}",
+    "down_more": "另有 {count} 个",
     "slower": "慢 {factor} 倍",
     "faster": "快 {factor} 倍",
     "no_closed": "{algorithm} 没有闭式公式",
@@ -138,6 +161,9 @@ _ZH = {
     "cannot": "此处不可用：{reason}",
     "coarse": "为限制计算量，消息切分较粗；误差可达 {error}。",
     "slices": "消息逐步等待整个切片，而通信库并不如此；--engine coupled 按流水传递播放。",
+    "other_transport": "经 {transport} 时，节点间每步的用时、协议、每个节点的发送上限和窗口取"
+    " {library} 与 {transport} 的值；链路仍是系统自己的。",
+    "same_transport": "以 {transport} 代替系统自己的传输方式，此处没有任何变化。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",

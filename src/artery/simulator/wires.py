@@ -49,7 +49,7 @@ def wired(system: System, scenario: Scenario) -> Wires:
     if scenario.failed:
         broken = broken.fail(scenario.failed, scenario.seed)
     if scenario.failed_switches:
-        broken = broken.fail_vertices(_switches(whole, scenario))
+        broken = broken.fail_vertices(failed_switches(whole, scenario)[0])
     rate = _rates(system, whole, scenario)
     broken = replace(broken, rate=rate)
     if not scenario.failing or broken.whole:
@@ -93,8 +93,14 @@ def _there(chip: int, chips: int) -> None:
         )
 
 
-def _switches(whole: Network, scenario: Scenario) -> list[int]:
-    """Draw the switches between nodes that fail."""
+def failed_switches(whole: Network, scenario: Scenario) -> tuple[list[int], bool]:
+    """Return the switches between nodes that fail, drawn, and whether they have hosts.
+
+    They have only where no switch stands above the leaves. Raises ``InputError`` for more than
+    there are.
+    """
+    if not scenario.failed_switches:
+        return [], False
     found: list[int] = []
     first, beyond = 0, False
     for group in whole.groups:
@@ -113,7 +119,8 @@ def _switches(whole: Network, scenario: Scenario) -> list[int]:
         )
     above = _above_leaves(whole, found)
     drawn = np.random.default_rng(scenario.seed).permutation(len(above))
-    return [above[place] for place in drawn[: scenario.failed_switches].tolist()]
+    taken = [above[place] for place in drawn[: scenario.failed_switches].tolist()]
+    return taken, len(above) == len(found)
 
 
 def _above_leaves(whole: Network, switches: list[int]) -> list[int]:
