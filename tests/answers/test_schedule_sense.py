@@ -159,3 +159,93 @@ def test_when_no_job_is_left_the_window_or_the_system_is_said(tmp_path: Path) ->
     with pytest.raises(InputError, match=r"the last job comes 1\.00 h in") as refused:
         artery.schedule(jobs, "dgx-h100:512", window=(7200.0, 9000.0))
     assert refused.value.problems[0].field == "window"
+
+
+def spotted(tmp_path: Path, *rows: str) -> str:
+    path = tmp_path / "spot.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+RISING = ("0,2", "3600,2", "3600,16", "86400,16")
+
+
+def test_a_model_that_fits_no_spot_instance_is_said_and_one_that_fits_many_runs_on_these(
+    tmp_path: Path,
+) -> None:
+    trace = spotted(tmp_path, *RISING)
+    none = artery.schedule(trace, "ethernet-10g:64", model="gpt3-175b")
+    assert none.spot is not None
+    assert not none.spot.fits
+    assert any("gpt3-175b" in said and "fits no size" in said for said in none.warnings)
+    some = artery.schedule(trace, "ethernet-10g:64", model="llama3-8b")
+    assert some.spot is not None
+    assert some.spot.fits
+    least = min(way.instances for way in some.spot.fixed)
+    assert least * 24 * 2**30 > 8.03e9 * 16
+    assert any(f"below {least} instances" in said for said in some.warnings)
+    small = artery.schedule(trace, "ethernet-10g:64", model="bert-large")
+    assert small.spot is not None
+    assert [way.instances for way in small.spot.fixed] == list(range(1, 17))
+    assert small.spot.unfit == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("serve", "chips=1"), ("policies", ("fifo",)), ("size_for", "p90-queue=1h"), ("jobs", 5)],
+)
+def test_options_of_a_fleet_are_refused_beside_spot_instances(
+    tmp_path: Path, option: str, value: Any
+) -> None:
+    with pytest.raises(InputError) as caught:
+        artery.schedule(spotted(tmp_path, *RISING), "ethernet-10g:64", **{option: value})
+    assert [one.field for one in caught.value.problems] == [option]
+
+
+@pytest.mark.parametrize(("first", "last"), [("0,8", "64800,8"), ("0.000,8", "18.000,8")])
+def test_a_spot_trace_without_an_end_says_that_it_needs_one(
+    tmp_path: Path, first: str, last: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        artery.schedule(spotted(tmp_path, first), "ethernet-10g:64")
+    (only,) = caught.value.problems
+    assert only.fix is not None
+    assert only.fix.endswith(last)
+    answer = artery.schedule(spotted(tmp_path, first, last), "ethernet-10g:64")
+    assert answer.spot is not None
+    assert answer.spot.duration == 18 * 3600
+
+
+def test_a_peak_below_the_least_that_serves_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        artery.schedule(MIX, "dgx-h100:512", serve="chips=10,peak=5")
+    (only,) = caught.value.problems
+    assert (only.field, only.found) == ("serve", "peak=5 below 10 chips")
+
+
+def test_a_policy_without_a_name_is_refused_once() -> None:
+    with pytest.raises(InputError) as caught:
+        artery.schedule(MIX, "dgx-h100:512", policies=("", ""))
+    assert len(caught.value.problems) == 1
+
+
+PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli"
+
+
+def test_pods_without_times_are_refused_with_the_columns_that_they_lack(tmp_path: Path) -> None:
+    path = tmp_path / "pods.csv"
+    path.write_text(f"{PODS}\na,1000,1024,1,460\nb,1000,1024,2,1000\nc,1000,1024,1,1000\n")
+    with pytest.raises(InputError) as caught:
+        artery.schedule(str(path), "dgx-h100:64")
+    (only,) = caught.value.problems
+    for column in ("creation_time", "scheduled_time", "deletion_time"):
+        assert column in only.found
+
+
+def test_jobs_that_share_a_chip_are_counted_among_those_that_are_played(tmp_path: Path) -> None:
+    path = tmp_path / "pods.csv"
+    head = f"{PODS},pod_phase,creation_time,deletion_time,scheduled_time"
+    rows = [f"p{n},1000,1024,1,460,Running,{n},{n + 100},{n}" for n in range(20)]
+    path.write_text("\n".join([head, *rows]) + "\n")
+    answer = artery.schedule(str(path), "dgx-h100:64", jobs=5, policies=("fifo",))
+    assert any(said.startswith("5 jobs share a chip") for said in answer.warnings)

@@ -45,3 +45,16 @@ def test_a_wrong_zone_is_wrong_usage_and_a_wrong_file_wrong_input(
 def test_a_job_that_never_ends_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*HERE, "--node-failures-per-1000-days", "1e9"]) == 0
     assert "such a job never ends" in " ".join(capsys.readouterr().out.split())
+
+
+def test_flags_of_a_prediction_are_refused_beside_logs_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "phases.jsonl"
+    row = '{"schema": "artery.phases/1", "ts": 1790000000, "seconds": 1, "rank": 0, "phase": '
+    log.write_text(f'{row}"step", "step": 1}}\n', encoding="utf-8")
+    flags = ["--tokens", "1T", "--interval", "10min", "--rate", "rsc-2"]
+    assert main(["goodput", "--log", str(log), *flags]) == 2
+    shown = capsys.readouterr().err
+    assert all(flag in shown for flag in flags[::2])
+    assert main(["goodput", "--log", str(log), "--lang", "en"]) == 0

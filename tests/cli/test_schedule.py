@@ -118,3 +118,25 @@ def test_policies_is_the_name_of_the_flag_and_policy_a_short_one(
         assert main(["schedule", JOBS, "--on", "dgx-h100:64", flag, "fifo", "--json"]) == 0
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1]
+
+
+def test_a_model_that_fits_no_number_of_instances_ends_with_4(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spot = str(FIXTURES / "jobtrace-aws-spot/made-up.csv")
+    call = ["schedule", spot, "--on", "ethernet-10g:8", "--model", "gpt3-175b"]
+    assert main(call) == 4
+    assert "fits no size" in " ".join(capsys.readouterr().out.split())
+    assert main([*call, "--policy", "fifo"]) == 2
+
+
+def test_names_go_on_in_a_next_line_and_loads_past_all_are_told_as_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spot = str(FIXTURES / "jobtrace-aws-spot/made-up.csv")
+    assert main(["schedule", spot, "--on", "ethernet-10g:8", "--model", "resnet50"]) == 0
+    assert "…" not in capsys.readouterr().out
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("submit,run,chips\n0,3600,8\n10,3600,8\n")
+    assert main(["schedule", str(jobs), "--on", "dgx-h100:64", "--policy", "fifo"]) == 0
+    assert "2 jobs, which ask for 90 times the chips' time" in capsys.readouterr().out

@@ -100,3 +100,30 @@ def test_two_columns_of_numbers_alone_are_no_spot_trace(tmp_path: Path) -> None:
     path.write_text("1,2\n3,4\n5,6\n")
     with pytest.raises(InputError):
         read(str(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"submit": 0, "run": 3600, "chips": 8}]',
+        "# ours\n- submit: 0\n  run: 3600\n  chips: 8\n",
+        "- {submit: 0, run: 1 h, chips: 8}\n",
+    ],
+)
+def test_a_list_without_a_name_is_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "jobs"
+    path.write_text(text)
+    (job,) = read(str(path)).jobs
+    assert (job.submit_s, job.run_s, job.gpus) == (0, 3600, 8)
+
+
+@pytest.mark.parametrize(
+    ("header", "lacks"), [("id,submit,run,gpus", "chips"), ("id,submit,chips,tenant", "run")]
+)
+def test_a_table_that_lacks_a_column_names_it(tmp_path: Path, header: str, lacks: str) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"{header}\n1,2,3,4\n")
+    with pytest.raises(InputError) as caught:
+        read(str(path))
+    (only,) = caught.value.problems
+    assert (only.line, only.field) == (1, lacks)

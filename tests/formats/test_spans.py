@@ -179,3 +179,23 @@ def test_a_log_whose_clock_goes_back_or_far_on_says_where(tmp_path: Path) -> Non
     said = [each for each in read(str(path)).warnings if each.startswith("line ")]
     assert said[0].startswith("line 3: its time is 30.2 min before")
     assert said[1].startswith("line 6: 3.00 d pass without a line")
+
+
+def phases(path: Path, *rows: dict[str, object]) -> str:
+    usual = {"schema": "artery.phases/1", "ts": BEGIN, "seconds": 1.0, "rank": 0, "phase": "step"}
+    path.write_text("".join(json.dumps({**usual, **row}) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("step", [10**30, -1, 2.5, True, "7"])
+def test_a_step_that_cannot_be_is_refused(tmp_path: Path, step: object) -> None:
+    with pytest.raises(InputError) as caught:
+        read(phases(tmp_path / "phases.jsonl", {"step": 1}, {"ts": BEGIN + 2, "step": step}))
+    (only,) = caught.value.problems
+    assert (only.line, only.field) == (2, "step")
+
+
+def test_phases_that_nobody_knows_are_named(tmp_path: Path) -> None:
+    strange = [{"phase": "defrag", "ts": BEGIN + 1 + n} for n in range(3)]
+    found = read(phases(tmp_path / "phases.jsonl", {"step": 1}, *strange))
+    assert any('"defrag" (3)' in said for said in found.warnings)

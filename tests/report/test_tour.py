@@ -5,7 +5,9 @@ import io
 import pytest
 from rich.cells import cell_len
 
+from artery.answers.article import stop_texts
 from artery.answers.tour import tour
+from artery.cli.tour import command
 from artery.report.terminal import draw
 from artery.report.tour import closing, opening, stop_drawing, tour_payload
 from artery.report.words import Language
@@ -49,3 +51,8 @@ def test_a_tour_opens_with_its_stops_and_closes_with_a_way_on(language: Language
     draw(closing("amdahl", language), file=out, width=80)
     assert "amdahl · wiring" in out.getvalue()
     assert "artery tour amdahl" in out.getvalue()
+
+
+def test_the_help_of_tour_names_every_stop() -> None:
+    said = " ".join((command.help or "").split()).partition("Stops: ")[2]
+    assert said.rstrip(".").split() == [text.name for text in stop_texts()]

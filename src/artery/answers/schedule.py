@@ -11,7 +11,7 @@ from artery.answers.pricing import closed_form
 from artery.answers.schedule_jobs import Jobs, jobs_of, read_trace
 from artery.answers.schedule_outages import granted, losses, planned
 from artery.answers.schedule_pools import serving
-from artery.answers.schedule_request import Request, read_request
+from artery.answers.schedule_request import Request, read_request, refuse_fleet
 from artery.answers.schedule_result import Played, ScheduleAnswer, Sizing
 from artery.answers.schedule_sense import latest_end, refuse_hopeless, too_large
 from artery.answers.schedule_sizing import sizing
@@ -25,6 +25,7 @@ from artery.cloud.policies import POLICIES, Placing, Policy
 from artery.core.failure import FailureModel
 from artery.core.system import System
 from artery.errors import InputError, Problem
+from artery.formats.wording import counted
 from artery.simulator.fleet.play import play
 from artery.simulator.fleet.records import Recorder
 from artery.simulator.fleet.setting import Setting
@@ -135,6 +136,7 @@ def schedule(
         problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")
         raise InputError(problem)
     if reading is not None and reading.fields.get("table") == "capacity":
+        refuse_fleet(options)
         return _spot(trace, dict(reading.fields), system, request)
     jobs = jobs_of(trace, reading, system, request)
     stage = _stage(system, request, jobs, progress)
@@ -211,7 +213,8 @@ def _spot(trace: str, fields: dict[str, Any], system: System, request: Request) 
     stage = _stage(system, request, Jobs((), (kind,), "jobtrace-aws-spot", ()))
     found = spot(trace, fields, stage, 0)
     played = tuple(Played(Policy(way.name), way.outcome, None) for way in found.ways)
-    warnings = (*system.warnings, *notes, "an instance is taken to be a node of the system")
+    notes += [*found.unfit, "an instance is taken to be a node of the system"]
+    warnings = (*system.warnings, *notes)
     return ScheduleAnswer(
         system, request, stage.jobs, 0.0, None, played, None, None, found, warnings
     )
@@ -245,5 +248,7 @@ def _warnings(stage: Stage, played: Sequence[Played]) -> tuple[str, ...]:
     for each in played:
         left = each.outcome.jobs - each.outcome.finished
         if left:
-            said.append(f"{each.policy.name}: {left:,} jobs had not finished when it ended")
+            said.append(
+                f"{each.policy.name}: {counted(left, 'job')} had not finished when it ended"
+            )
     return tuple(dict.fromkeys(said))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Any, Final
@@ -51,18 +51,20 @@ def jobs_of(trace: str, reading: Reading | None, system: System, request: Reques
     """
     notes: list[str] = []
     told: dict[str, Mapping[str, Any]] = {}
+    shared: frozenset[str] = frozenset()
     if reading is None:
         asked = asked_of(trace, system.chips, request.seed)
         found = generate(asked)
         source = f"made up after {MIXES[asked.mix].source}{_large(found, asked)}"
         _say_short(found, asked, notes)
     else:
-        found, told = _of_file(trace, reading, notes)
+        found, told, shared = _of_file(trace, reading, notes)
         passed = sum(each.count for each in reading.ignored)
         if passed:
             notes.append(f"{passed:,} lines of {trace} are no jobs; artery read says which and why")
         source = reading.format
     kept = _kept(trace, found, system, request, notes)
+    _say_shared(kept, shared, notes)
     kinds: dict[Kind, int] = {}
     shapes: dict[tuple[object, ...], tuple[int, tuple[int, ...]]] = {}
     jobs = []
@@ -151,26 +153,38 @@ def _say_short(jobs: Sequence[FleetJob], asked: Asked, notes: list[str]) -> None
 
 def _of_file(
     trace: str, reading: Reading, notes: list[str]
-) -> tuple[list[FleetJob], dict[str, Mapping[str, Any]]]:
-    """The jobs of a file that say what they ran on and how long, and what else they tell."""
+) -> tuple[list[FleetJob], dict[str, Mapping[str, Any]], frozenset[str]]:
+    """The jobs of a file that can be played, what else they tell, and which share a chip."""
     usable = [row for row in reading.jobs if row.gpus and row.run_s and row.submit_s is not None]
     if not usable:
         fix = "a trace of jobs, or submit,run,chips as CSV"
         if reading.format == "slurm-sacct":
             fix = "sacct -P -o JobID,State,Submit,Start,End,Elapsed,Timelimit,User,AllocTRES"
         found = f"{reading.format}, {len(reading.jobs)} jobs, none usable"
+        lacking = reading.fields.get("columns_missing")
+        if lacking:
+            found = f"{reading.format} without the columns {', '.join(lacking)}"
+            fix = "the file of that trace that has them"
         rule = "needs jobs with a submission time, a run time and chips"
         raise InputError(Problem(file=trace, found=found, rule=rule, fix=fix))
     dropped = len(reading.jobs) - len(usable)
     if dropped:
         notes.append(
-            f"{dropped:,} of {len(reading.jobs):,} jobs have no chips or run time: left out"
+            f"{dropped:,} of all {len(reading.jobs):,} jobs of {trace} have no chips or run time: "
+            "left out"
         )
-    shared = sum(row.gpus is not None and row.gpus != ceil(row.gpus) for row in usable)
-    if shared:
-        notes.append(f"{shared:,} jobs share a chip: each is taken to hold it whole")
     jobs = [_job(row, n) for n, row in enumerate(usable)]
-    return jobs, {job.id: row.told for job, row in zip(jobs, usable, strict=True) if row.told}
+    pairs = list(zip(jobs, usable, strict=True))
+    told = {job.id: row.told for job, row in pairs if row.told}
+    return jobs, told, frozenset(job.id for job, row in pairs if row.gpus != job.chips)
+
+
+def _say_shared(kept: Sequence[FleetJob], shared: Collection[str], notes: list[str]) -> None:
+    """Say how many of the jobs that are played ask for a part of a chip."""
+    count = sum(job.id in shared for job in kept)
+    if count:
+        verb = "shares" if count == 1 else "share"
+        notes.append(f"{counted(count, 'job')} {verb} a chip: each is taken to hold it whole")
 
 
 def _job(row: JobRow, number: int) -> FleetJob:
@@ -198,8 +212,8 @@ def _kept(
     if len(fitting) < len(ordered):
         most = max(job.chips for job in ordered)
         notes.append(
-            f"{len(ordered) - len(fitting):,} jobs ask for more chips (up to {most:,}) than there "
-            f"are ({room:,}): left out"
+            f"{counted(len(ordered) - len(fitting), 'job')} of more chips (up to {most:,}) than "
+            f"there are ({room:,}): left out"
         )
     if not ordered:
         found = f"none of {counted(len(jobs), 'job')} is submitted in it"

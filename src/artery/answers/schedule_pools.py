@@ -82,6 +82,13 @@ def _told(text: str, stage: Stage) -> tuple[int, int, int]:
             rule = f"is chips=N,peak=N,replica=N, each 1 to {stage.system.chips:,}"
             fix = "chips=10,peak=40"
             problems.add(Problem(field="serve", found=f'"{part}"', rule=rule, fix=fix))
+        least = told["chips"] or told["replica"]
+        if 0 < told["peak"] < least:
+            found = f"peak={told['peak']} below {least} chips"
+            rule = "the peak is the most, chips the least that serves, a replica at least"
+            problems.add(
+                Problem(field="serve", found=found, rule=rule, fix=f"peak={least} or more")
+            )
     chips = told["chips"] or told["replica"]
     peak = max(told["peak"], chips)
     replica = told["replica"]

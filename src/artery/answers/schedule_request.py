@@ -104,8 +104,29 @@ def read_request(options: Mapping[str, Any]) -> Request:
     return request
 
 
+_FLEET: Final = (
+    "policies", "size_for", "serve", "jobs", "window", "elastic", "placing", "max_wait",
+    "defragment", "rate", "node_failures_per_1000_days", "spares", "repair_time", "maintenance",
+    "spot",
+)  # fmt: skip
+"""Options of a fleet of jobs, which one job on spot instances does not have."""
+
+
+def refuse_fleet(options: Mapping[str, Any]) -> None:
+    """Raise ``InputError`` for options that would change nothing on a trace of spot instances."""
+    with Problems() as problems:
+        for name in _FLEET:
+            value = options.get(name)
+            if value is not None and value != () and value is not False:
+                rule = "a trace of spot instances plays one job, elastic and of every fixed size"
+                found = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else value
+                problems.add(
+                    _wrong(name, f"{found}", rule, "leave it out, or give a trace of jobs")
+                )
+
+
 def _check_names(request: Request, problems: Problems) -> None:
-    for name in request.policies:
+    for name in dict.fromkeys(request.policies):
         if name not in POLICIES:
             problems.absorb(UnknownNameError("policy", name, POLICIES))
     if not request.policies:

@@ -9,7 +9,6 @@ from math import exp, fsum, isfinite, lgamma, log, log1p
 from typing import Final
 
 from artery.answers.schedule_speed import Prices, Rates
-from artery.answers.schedule_work import Training
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.goodput import HOPELESS
 from artery.cloud.intervals import complete
@@ -125,8 +124,8 @@ def too_large(rates: Rates, jobs: Sequence[FleetJob]) -> Iterator[str]:
     asked = Counter((job.kind, job.chips) for job in jobs if not job.service)
     short: dict[int, list[tuple[int, int, float]]] = {}
     for (kind, chips), count in sorted(asked.items()):
-        least = _least_bytes(rates, rates.kinds[kind], chips)
-        if least > (1.0 + AT_LIMIT) * rates.system.chip.memory.capacity:
+        least = least_bytes(rates, kind, chips)
+        if not fits(rates, least):
             short.setdefault(kind, []).append((chips, count, least))
     for kind, found in short.items():
         chips, _, least = found[0]
@@ -140,8 +139,14 @@ def too_large(rates: Rates, jobs: Sequence[FleetJob]) -> Iterator[str]:
         )
 
 
-def _least_bytes(rates: Rates, what: Training, chips: int) -> float:
-    """Bytes per chip in the plan that needs least: weights sharded, activations recomputed."""
+def fits(rates: Rates, needs: float) -> bool:
+    """Return whether a chip has room for so many bytes."""
+    return needs <= (1.0 + AT_LIMIT) * rates.system.chip.memory.capacity
+
+
+def least_bytes(rates: Rates, kind: int, chips: int) -> float:
+    """Return bytes per chip in the plan that needs least: state sharded, activations recomputed."""
+    what = rates.kinds[kind]
     plan: Plan = what.plan(chips, chips)
     spare = replace(plan, zero=3, recompute="full")
     system = replace(rates.system, chips=max(plan.chips, 1))

@@ -7,26 +7,32 @@ there. Both save at the interval that the complete model finds best for the loss
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from artery.answers.schedule_outages import granted, loss_rate
+from artery.answers.schedule_sense import fits, least_bytes
 from artery.answers.schedule_speed import NEAREST
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.intervals import best_complete
 from artery.cloud.policies import POLICIES
 from artery.errors import InputError, Problem
+from artery.formats.wording import counted
 from artery.simulator.fleet.outcome import Outcome
 from artery.simulator.fleet.play import play
 from artery.simulator.fleet.setting import Costs, Setting
+from artery.units import show_bytes
 
 if TYPE_CHECKING:
     from artery.answers.schedule import Stage
 
 ENDLESS: Final = 1e10
 """Seconds of work: more than any trace lasts."""
+
+_LAST: Final = {"h": "18.000", "s": "64800"}
+"""How eighteen hours are written in the unit of a trace."""
 
 USUAL: Final = 1800.0
 """Assumed: who computes no interval saves every half hour."""
@@ -49,7 +55,8 @@ class Spot:
     ``best`` keeps most of all sizes, known only afterwards; ``mean`` has the mean number of
     instances, ``most`` the largest. ``usual`` is ``most`` with a checkpoint every
     :data:`USUAL` seconds. ``interval`` seconds of work lie between the checkpoints of the others,
-    at ``losses`` a day and instance. ``fixed`` has every size, rising.
+    at ``losses`` a day and instance. ``fixed`` has every size, rising, at which the model fits
+    in memory; none: ``fits`` is false and all are there, as if it did. ``unfit`` says so.
     """
 
     duration: float
@@ -62,6 +69,8 @@ class Spot:
     most: Spotted
     usual: Spotted
     fixed: tuple[Spotted, ...] = ()
+    fits: bool = True
+    unfit: tuple[str, ...] = ()
 
     @property
     def ways(self) -> tuple[Spotted, ...]:
@@ -82,9 +91,16 @@ def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
     if most < unit:
         rule = f"a replica takes {unit} instances, of which there are {most} at most"
         raise InputError(Problem(file=trace, found=what.kind.model, rule=rule, fix="--model gpt2"))
+    if end <= 0.0:
+        raise InputError(
+            Problem(
+                file=trace, found="one moment, 0", rule="a trace of instances has an end",
+                fix=f"a last row with the time when it ends, as {_LAST[fields['unit']]},{most}",
+            )
+        )  # fmt: skip
     rate = loss_rate(fields)
     costs = _costs(stage, kind, rate)
-    sizes = tuple(range(unit, most + 1, unit))
+    sizes, fitting, unfit = _fitting(stage, kind, range(unit, most + 1, unit))
 
     def run(name: str, asked: int, able: tuple[int, ...], every: float | None = None) -> Spotted:
         def with_interval(kind: int, chips: int) -> Costs:
@@ -116,7 +132,32 @@ def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
         most=replace(fixed[-1], name="fixed-most"),
         usual=run("fixed-usual", sizes[-1], sizes[-1:], USUAL),
         fixed=tuple(fixed),
+        fits=fitting,
+        unfit=unfit,
     )
+
+
+def _fitting(
+    stage: Stage, kind: int, sizes: Sequence[int]
+) -> tuple[tuple[int, ...], bool, tuple[str, ...]]:
+    """The sizes at which the model fits, whether there are any (none: all), and what to say."""
+    rates, per_node = stage.rates, stage.system.chips_per_node
+    needs = {size: least_bytes(rates, kind, size * per_node) for size in sizes}
+    fine = tuple(size for size in sizes if fits(rates, needs[size]))
+    if len(fine) == len(sizes):
+        return fine, True, ()
+    room, model = show_bytes(rates.system.chip.memory.capacity), rates.kinds[kind].kind.model
+    least = needs[max(size for size in sizes if size not in fine)]
+    what = (
+        f"{model} needs {show_bytes(least)} of the {room} of a chip, with full recomputation and "
+        "all state sharded"
+    )
+    if fine:
+        less = counted(min(fine), "instance")
+        return fine, True, (f"{what}, below {less}: the job does not run on fewer",)
+    spread = counted(sizes[-1], "instance")
+    said = f"{what} over {spread}: it fits no size; it is played as if it did"
+    return tuple(sizes), False, (f"{said}: --model, --tp and --pp say another",)
 
 
 def _costs(stage: Stage, kind: int, rate: float) -> Callable[[int, int], Costs]:

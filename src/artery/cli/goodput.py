@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from artery.cli.all_flags import AllFlags, refused, told_on_the_line
 from artery.cli.flags import from_option, plan_flags, request
@@ -171,6 +172,25 @@ def _measured(
     return measured_run(logs, predicted, time_zone=zone)
 
 
+_OF_LOGS: Final = frozenset({"words", "logs", "time_zone", "as_json", "lang", "out"})
+"""What an account of logs alone reads; other flags are those of the prediction."""
+
+
+def _refuse_unread(context: click.Context) -> None:
+    """Raise ``UsageError`` for flags of the prediction beside logs without a model."""
+    typed = [
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name not in _OF_LOGS
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if typed:
+        raise UsageError(
+            f"{', '.join(typed)} would change nothing: logs alone are accounted for as they are; "
+            "name a MODEL and --on SYSTEM for a prediction beside them, or leave it out"
+        )
+
+
 def _account(
     logs: tuple[str, ...], zone: str | None, *, as_json: bool, lang: Language, out: str
 ) -> None:
@@ -241,6 +261,7 @@ def command(
     if time_zone is not None and not logs:
         raise UsageError("--time-zone is that of logs; add --log FILE")
     if logs and model is None and saved is None:
+        _refuse_unread(click.get_current_context())
         try:
             _account(logs, time_zone, as_json=as_json, lang=lang, out=out)
         except InputError as error:

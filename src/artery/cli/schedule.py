@@ -13,6 +13,8 @@ from artery.cli.options import quantity, set_option, shared_options, system_opti
 from artery.errors import InputError, UsageError
 from artery.report.words import Language
 
+_INFEASIBLE: Final = 4
+
 _TIME: Final = quantity("s")
 _PER: Final = click.FloatRange(min=0)
 
@@ -91,7 +93,7 @@ _NAMED: Final = frozenset({
     "cp", "chips", "jobs", "window", "elastic", "max_wait", "node_failures_per_1000_days",
     "spares", "repair_time", "restart_time", "resize_time", "save_time", "interval",
     "store_bandwidth", "maintenance", "serve", "seed", "mix of jobs", "days", "load", "large",
-    "burst", "synthetic",
+    "burst", "synthetic", "size_for", "defragment", "spot",
 })  # fmt: skip
 """What problems of the command line are called: its flags, and the parts of a made-up mix."""
 
@@ -134,10 +136,12 @@ def command(
       artery schedule synthetic:llm --on dgx-h100:10016 --serve chips=10,peak=40
       artery schedule spot.csv --on ethernet-10g:64 --model resnet50
 
-    TRACE is a file of jobs (Philly, openb, Helios, Acme, sacct, or submit,run,chips as CSV, JSON
-    or YAML), a trace of spot instances, or synthetic:MIX (llm, philly, helios) with jobs=, days=,
-    load=, large= and burst=. How fast a job runs follows from its model, its plan and the
-    placement that it gets. Progress of long runs goes to stderr.
+    TRACE is a file of jobs (Philly, openb, Helios, Acme, sacct, or submit,run,chips as
+    CSV, or a list of them in JSON or YAML), a trace of spot instances, or synthetic:MIX
+    (llm, philly, helios) with jobs=, days=, load=, large= and burst=. How fast a job runs
+    follows from its model, its plan and the placement that it gets. Progress of long runs
+    goes to stderr. Exit code 4 says that the model fits no number of spot instances; the
+    answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     _check_files(timeline_file, out)
     given = {name: value for name, value in flags.items() if value not in (None, ())}
@@ -182,6 +186,8 @@ def command(
 
         asked = f"{trace} --on {on}"
         deliver(schedule_drawing(answer, lang, asked), out, least=LEAST_WIDTH)
+    if answer.spot is not None and not answer.spot.fits:
+        raise click.exceptions.Exit(_INFEASIBLE)
 
 
 def _check_files(timeline_file: str | None, out: str) -> None:

@@ -21,8 +21,9 @@ def command(*, stops: tuple[str, ...], as_json: bool, lang: Language, out: str) 
       artery tour --lang zh
 
     Each stop has the sentence, its picture, a verdict, the right figures, and the command that
-    gives them. Stops: one-chip does-it-fit memory links dgx-1 wiring amdahl falling
-    ten-thousand infiniband gpt3 failures energy ten-trillion.
+    gives them. Stops: one-chip does-it-fit memory inside links dgx-1 wiring amdahl
+    falling all-reduce ten-thousand infiniband gpt3 failures recovery minutes pool
+    energy ten-trillion.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.tour import chosen, tour
 

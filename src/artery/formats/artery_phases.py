@@ -48,6 +48,9 @@ ACTIVITY: Final[Mapping[str, Activity]] = {
 }
 """What each phase is in an account; phases that run beside these take no time of their own."""
 
+_NAMED: Final = 10
+"""Unknown phases that are named."""
+
 BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
 """What runs beside the others, or is part of them: no share of the time of its own."""
 
@@ -78,7 +81,7 @@ def _read(text: Text) -> Reading:
     spans = tuple(spans_of(rows))
     fields = _fields(rows)
     ignored = tuple(Ignored(line, 1, "no phase (a line that was cut off?)") for line in bad)
-    warnings = (*said, *contradictions(numbered, ACTIVITY))
+    warnings = (*said, *contradictions(numbered, ACTIVITY), *_strange(fields))
     return Reading("artery-phases", "log", tuple(_summary(fields)), fields, warnings, ignored,
                    spans=spans)  # fmt: skip
 
@@ -166,6 +169,19 @@ def _fields(rows: list[Row]) -> dict[str, Any]:
         "unknown_phases": sorted(set(seconds) - set(ACTIVITY) - BESIDE),
         "wall_s": max(r["ts"] + r["seconds"] for r in rows) - min(r["ts"] for r in rows),
     }
+
+
+def _strange(fields: dict[str, Any]) -> Iterator[str]:
+    """Say which phases no account knows."""
+    if fields["unknown_phases"]:
+        named = ", ".join(
+            f'"{name[:40]}" ({fields["phase_count"][name]})'
+            for name in fields["unknown_phases"][:_NAMED]
+        )
+        yield (
+            f"phases of unknown names, whose time stays unexplained: {named}; known: "
+            f"{', '.join(sorted({*ACTIVITY, *BESIDE}))}"
+        )
 
 
 def _summary(fields: dict[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A list of jobs of ours: CSV with a header, or ``jobs`` in JSON or YAML.
+"""A list of jobs of ours: CSV with a header, or a list, or ``jobs``, in JSON or YAML.
 
 ``submit`` (s), ``run`` (s) and ``chips`` each job must have. It may have ``id``, ``limit`` (s),
 ``priority``, ``tenant``, ``model``, ``tp``, ``pp``, ``cp``, ``min_chips`` and ``max_chips`` (an
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems, did_you_mean, nearest
-from artery.formats.csv_table import has_columns, rows_of
+from artery.formats.csv_table import has_columns, header_of, rows_of
 from artery.formats.job_rows import JobRow, job_fields, job_summary
 from artery.formats.json_text import json_of, looks_like_json
 from artery.formats.numerals import number, whole
@@ -34,18 +34,39 @@ MOST_CHIPS: Final = 10_000_000
 LONGEST: Final = 1e10
 """Assumed: seconds; three hundred years."""
 
+_ENOUGH: Final = 2
+"""Of the three columns that each job needs: with so many it is a list, if not a whole one."""
+
+_PLAIN: Final = re.compile(r"(?:\s|#[^\n]{0,500}\n)*(?:\[|-\s)")
+"""How a list in JSON or YAML begins that has no name."""
+
 _KEYS: Final = re.compile(r"""["']?\b(submit|run|chips|jobs)\b["']?\s*:""")
 
 
 def _recognise(text: Text) -> float:
     if has_columns(text, *NEEDED):
         return 0.95
-    return 0.8 if {"jobs", *NEEDED} <= set(_KEYS.findall(text.head)) else 0.0
+    if _is_short(text):
+        return 0.6
+    keys = set(_KEYS.findall(text.head))
+    if len(keys & set(NEEDED)) < _ENOUGH:
+        return 0.0
+    return 0.8 if "jobs" in keys or _PLAIN.match(text.head) else 0.0
+
+
+def _is_short(text: Text) -> bool:
+    """Whether it is the table of a list but for one column that each job needs."""
+    header = [name for name in header_of(text) if name]
+    return len(set(header) & set(NEEDED)) == _ENOUGH and (
+        "submit" in header or set(header) <= {*TIMES, *WHOLE, *WORDS}
+    )
 
 
 def _read(text: Text) -> Reading:
     strange: list[int] = []
     found: list[JobRow] = []
+    if _is_short(text):
+        raise InputError(_lacking(text))
     with Problems() as problems:
         for line, row in _rows(text, strange):
             try:
@@ -67,6 +88,15 @@ def _read(text: Text) -> Reading:
         "jobtrace-artery", "jobs", tuple(job_summary(fields)), fields,
         ignored=runs(strange, "rows of another length"), jobs=tuple(found),
     )  # fmt: skip
+
+
+def _lacking(text: Text) -> Problem:
+    """Which column the table lacks."""
+    header = header_of(text)
+    missing = next(name for name in NEEDED if name not in header)
+    rule, found = "each job has submit, run and chips", f"columns {', '.join(header)}"[:80]
+    fix = f"a column {missing}, or call the one that is meant so"
+    return Problem(file=text.path, line=1, field=missing, found=found, rule=rule, fix=fix)
 
 
 def _rows(text: Text, strange: list[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -18,15 +18,21 @@ from artery.formats.text import Text
 _ROW: Final = re.compile(r"\s*(\d{1,9}(?:\.(\d{1,6}))?)\s*,\s*(\d{1,6})\s*")
 HOUR: Final = 3600.0
 
+_FEW: Final = 3
+"""Rows below which nothing need have changed: the same instances from the first time to the last.
+"""
+
 
 def _recognise(text: Text) -> float:
     rows = [line for line in text.head.split("\n") if line.strip()]
     whole = rows if len(text.content) <= len(text.head) else rows[:-1]
     found = [_ROW.fullmatch(line) for line in whole]
     matched = [one for one in found if one is not None]
-    if len(matched) < 3 or len(matched) < len(found):
+    if not matched or len(matched) < len(found):
         return 0.0
     times = [float(one[1]) for one in matched]
+    if len(matched) < _FEW:
+        return 0.6 if times[0] == 0.0 and times == sorted(times) else 0.0
     steps = any(a == b for a, b in pairwise(times))
     return 0.7 if times[0] == 0.0 and times == sorted(times) and steps else 0.0
 

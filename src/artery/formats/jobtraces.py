@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
@@ -42,7 +43,7 @@ def _is_nodes(text: Text) -> bool:
 
 def _openb(text: Text) -> Reading:
     if not _is_nodes(text):
-        return _jobs(text, "jobtrace-openb", _pod)
+        return _pods(text)
     strange: list[int] = []
     nodes = [
         {
@@ -78,6 +79,20 @@ def _openb(text: Text) -> Reading:
         "GPUs: " + ", ".join(f"{count} {name}" for name, count in models.most_common(8)),
     )
     return Reading("jobtrace-openb", "jobs", summary, fields, warnings, runs(strange, "cut rows"))
+
+
+_PODS: Final = ("creation_time", "scheduled_time", "deletion_time")
+
+
+def _pods(text: Text) -> Reading:
+    """The pods; of a file without times it is said which columns it lacks."""
+    found = _jobs(text, "jobtrace-openb", _pod)
+    lacking = [name for name in _PODS if not has_columns(text, name)]
+    if not lacking:
+        return found
+    said = f"no column {', '.join(lacking)}: when pods came and went is not told"
+    fields = {**found.fields, "columns_missing": lacking}
+    return replace(found, fields=fields, warnings=(said,))
 
 
 def _pod(row: Row) -> JobRow:
@@ -167,7 +182,7 @@ def _philly_job(one: Mapping[str, Any]) -> JobRow:
 
 
 def _is_openb(text: Text) -> float:
-    pods = has_columns(text, "name", "num_gpu", "gpu_milli", "pod_phase")
+    pods = has_columns(text, "name", "cpu_milli", "num_gpu", "gpu_milli")
     return 0.95 if pods or _is_nodes(text) else 0.0
 
 

@@ -18,6 +18,9 @@ Numbered = tuple[int, Row]
 MOST_RANKS: Final = 1e9
 """Assumed: no job has more."""
 
+MOST_STEPS: Final = 10**12
+"""Assumed: no run makes more."""
+
 MOST_SECONDS: Final = 1e12
 """Assumed: no clock shows more; a NaN is no number either."""
 
@@ -75,10 +78,18 @@ def _impossible(path: str, line: int, row: Row) -> Iterator[Problem]:
             found = f"{value!r:.60}" if name in row else "nothing"
             fix = "mend or take out the line; was the host's clock set?"
             yield Problem(file=path, line=line, field=name, found=found, rule=rule, fix=fix)
+    step = row.get("step")
+    if step is not None and not (_whole(step) and 0 <= step <= MOST_STEPS):
+        rule, fix = f"is a whole number from 0 to {MOST_STEPS:,}", "mend or take out the line"
+        yield Problem(file=path, line=line, field="step", found=f"{step!r:.60}", rule=rule, fix=fix)
     if not isinstance(row.get("phase"), str):
         rule, fix = "names a phase, as step or save", "mend or take out the line"
         found = f"{row.get('phase')!r:.60}"
         yield Problem(file=path, line=line, field="phase", found=found, rule=rule, fix=fix)
+
+
+def _whole(value: Any) -> bool:  # noqa: ANN401 - what JSON holds
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _number(value: Any) -> bool:  # noqa: ANN401 - what JSON holds

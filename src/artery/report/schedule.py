@@ -23,6 +23,10 @@ LEAST_WIDTH: Final = 96
 """Cells that the widest table takes."""
 
 _NOTHING: Final = "–"
+_UNBROKEN: Final = "\N{NO-BREAK SPACE}"
+_OVER: Final = 10.0
+"""Assumed: so many times the chips' time until the last submission is no share of it any more."""
+
 MICRO_HOUR: Final = 3.6e9
 """Chip-microseconds in a chip-hour."""
 
@@ -127,6 +131,7 @@ def _spot_payload(spot: Spot) -> dict[str, Any]:
         "mean_instances": spot.mean_instances,
         "losses_per_day_and_instance": spot.losses,
         "checkpoint_interval_s": spot.interval,
+        "fits": spot.fits,
         "ways": [
             {"name": way.name, "instances": way.instances, "steps": way.steps,
              "over_elastic": way.steps / spot.elastic.steps if spot.elastic.steps else 0.0}
@@ -166,9 +171,11 @@ def _about(answer: ScheduleAnswer, words: Words) -> str:
             losses=f"{answer.spot.losses:.2f}",
             interval=show_time(answer.spot.interval),
         )
-    return words["about" if answer.load else "about_once"].format(
-        jobs=f"{len(answer.jobs.jobs):,}",
-        load=show_percent(answer.load),
+    about = "about_over" if answer.load > _OVER else "about" if answer.load else "about_once"
+    count = len(answer.jobs.jobs)
+    return words[about].format(
+        jobs=words["job" if count == 1 else "jobs"].format(count=f"{count:,}"),
+        load=f"{answer.load:,.0f}" if answer.load > _OVER else show_percent(answer.load),
         source=answer.jobs.source,
     )
 
@@ -182,12 +189,17 @@ def _next(answer: ScheduleAnswer, asked: str) -> list[str]:
 
 
 def _table(title: str, rows: Sequence[Sequence[str]]) -> RenderableType:
-    """A titled table; all but the first column are numbers."""
+    """A titled table; all but the first column are numbers, of which none is broken in two.
+
+    Where it is too wide names go on in a next line: none of them is cut.
+    """
     table = Table.grid(padding=(0, 2))
-    for column in range(max(len(row) for row in rows)):
-        table.add_column(justify="right" if column else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
+    head, *body = rows
+    for column in range(len(head)):
+        table.add_column(justify="right" if column else "left", overflow="fold", vertical="bottom")
+    table.add_row(*head)
+    for name, *numbers in body:
+        table.add_row(name, *(number.replace(" ", _UNBROKEN) for number in numbers))
     return Group(Text(title, style="bold"), indented(table))
 
 

@@ -8,8 +8,12 @@ from types import MappingProxyType
 from artery.report.words import Language
 
 _EN = {
-    "about": "{jobs} jobs, {load} of the chips' time asked for; {source}",
-    "about_once": "{jobs} jobs, submitted at one time; {source}",
+    "job": "{count} job",
+    "jobs": "{count} jobs",
+    "about": "{jobs}, {load} of the chips' time asked for; {source}",
+    "about_over": "{jobs}, which ask for {load} times the chips' time until the last submission; "
+    "{source}",
+    "about_once": "{jobs}, submitted at one time; {source}",
     "policies": "policies",
     "mean_queue": "mean queue",
     "p90_queue": "p90 queue",
@@ -63,8 +67,11 @@ _EN = {
 }
 
 _ZH = {
-    "about": "{jobs} 个作业,占芯片时间的 {load};{source}",
-    "about_once": "{jobs} 个作业,同时提交;{source}",
+    "job": "{count} 个作业",
+    "jobs": "{count} 个作业",
+    "about": "{jobs},占芯片时间的 {load};{source}",
+    "about_over": "{jobs},所需为至最后提交的芯片时间的 {load} 倍;{source}",
+    "about_once": "{jobs},同时提交;{source}",
     "policies": "策略",
     "mean_queue": "平均排队",
     "p90_queue": "p90 排队",
