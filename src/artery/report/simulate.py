@@ -100,16 +100,7 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         "closed_form": None
         if closed is None
         else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
-        "down": None
-        if answer.down is None
-        else {
-            "links": answer.down.links,
-            "of": answer.down.of,
-            "drawn_from": answer.down.drawn_from,
-            "link_names": answer.down.names,
-            "switches": answer.down.switches,
-            "switches_are_leaves": answer.down.leaves,
-        },
+        "down": None if answer.down is None else _down_payload(answer.down),
         "steps": answer.steps,
         "jobs": [{"name": one.name, "time_s": one.seconds} for one in answer.others],
         "tried": [
@@ -118,6 +109,17 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         ],
         "notes": answer.notes,
         "warnings": answer.warnings,
+    }
+
+
+def _down_payload(down: Down) -> Mapping[str, object]:
+    return {
+        "links": down.links,
+        "of": down.of,
+        "drawn_from": down.drawn_from,
+        "link_names": down.names,
+        "switches": down.switches,
+        "switches_are_leaves": down.leaves,
     }
 
 
