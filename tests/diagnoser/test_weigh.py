@@ -27,8 +27,15 @@ def shares(world: World) -> Priced | None:
 
 def test_what_remains_is_the_root_mean_square_of_logarithms() -> None:
     assert residual(CURVE, USUAL) == pytest.approx(log(2))
-    crooked = (50e9, 150e9, 400e9)
-    assert residual(CURVE, crooked) == pytest.approx(sqrt(log(2) ** 2 / 3))
+    crooked = (200e9, 200e9, 200e9)  # the last two as measured
+    rest = [log(point.busbw / 200e9) ** 2 for point in CURVE.points]
+    assert residual(CURVE, crooked) == pytest.approx(sqrt(sum(rest) / 3))
+
+
+def test_a_size_that_start_up_slows_in_that_world_does_not_count() -> None:
+    rates = [point.busbw for point in CURVE.points]
+    rates[0] = 0.5 * rates[-1]
+    assert residual(CURVE, rates) == pytest.approx(0.0)
 
 
 def test_sizes_ruled_by_start_up_do_not_count() -> None:

@@ -8,14 +8,23 @@ from typing import Final
 
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
-from artery.answers.diagnose_asked import check_asked, doubted, file_named, on_of, own_plan
+from artery.answers.diagnose_asked import (
+    above_peak,
+    check_asked,
+    doubted,
+    file_named,
+    on_of,
+    own_plan,
+)
 from artery.answers.diagnose_case import case_of, with_cards
 from artery.answers.diagnose_fabric import Fabric, fabric_of
 from artery.answers.diagnose_facts import PLATEAU, columns_in
 from artery.answers.diagnose_job import Job, job_of
+from artery.answers.diagnose_mpi import MPI, with_mpi
 from artery.answers.diagnose_proof import Proof, proof_of
 from artery.answers.diagnose_run import RunHeld, run_held
 from artery.answers.diagnose_system import Asked, Stand, stand_for, vendor_of
+from artery.answers.diagnose_trace import TraceHeld, trace_of, without_trace
 from artery.answers.diagnose_worlds import band, has_two_ways, repricer
 from artery.answers.expect_pricing import Setting
 from artery.answers.systems import file_and_chips
@@ -44,11 +53,11 @@ class DiagnoseAnswer:
     ``notes`` are conventions that apply (``average``, ``two_nodes``, ``above_link``,
     ``old_columns``, ``other_curves``, ``one_node``, ``model_by_name``, ``chips_in_words``,
     ``same_peak``, ``share_said``, ``other_memory``, ``column_busbw``, ``column_algbw``,
-    ``column_unit``, ``column_rows``); ``wire`` is what one chip put on the network,
+    ``column_unit``, ``column_rows``, ``mpi``); ``wire`` is what one chip put on the network,
     B/s.
     ``proof`` is the likeliest cause played on the network, ``job`` what it costs the job that was
     named; ``run`` a training run beside its own plan; ``None`` where there is none. ``ranks`` are
-    those that were priced.
+    those that were priced. ``trace`` is where the time of a traced rank went.
     """
 
     diagnosis: Diagnosis
@@ -63,6 +72,7 @@ class DiagnoseAnswer:
     job: Job | None = None
     run: RunHeld | None = None
     ranks: int | None = None
+    trace: TraceHeld | None = None
     nodes: int | None = None
 
 
@@ -105,8 +115,11 @@ def diagnose(
     node = next((path for path, one in readings if one.system is not None and path != "-"), None)
     asked = Asked(on, tuple(overrides), node, cabled)
     plan_from = plan_from or own_plan(readings, on, model)
-    case = doubted(case_of(readings, fabric), asked)
+    case = doubted(with_mpi(case_of(readings, fabric), readings, on), asked)
     check_asked(asked, case, model, split, planned=plan_from is not None)
+    case = above_peak(case, asked, readings)
+    if plan_from is not None:
+        case = replace(case, facts=without_trace(case.facts))
     held = _held(case, asked)
     impossible = [each for each in held if each.judged and each.judged.ratio > _IMPOSSIBLE]
     if impossible:
@@ -128,11 +141,14 @@ def diagnose(
     if plan_from is not None:
         run = run_held(readings, plan_from, on, overrides, {"model": model, **split})
         found = _by_run(found, run)
+        if found.verdict == "refused":
+            run = None  # a run that cannot be is held against nothing
     answer = DiagnoseAnswer(
         found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
         case.origins, tuple((path, one.format) for path, one in readings),
         tuple(_notes(case, found, readings, worst)), _wire(found.curve), proof, job, run,
         stand.setting.ranks if stand is not None and stand.setting is not None else None,
+        trace_of(readings),
         nodes=None if stand is None or stand.setting is None else stand.setting.system.nodes,
     )  # fmt: skip
     if not anonymise:
@@ -148,7 +164,7 @@ def _by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
     if run.verdict == "contradicts":
         return replace(found, missing=(CONTRADICTS,))
     if run.verdict == "faster":
-        return found  # than can be: the script, the model or the system is another
+        return replace(found, missing=(FASTER,))
     if run.verdict == "slower":
         return replace(found, verdict="degraded", missing=())
     return replace(found, verdict="healthy", missing=())
@@ -242,8 +258,8 @@ def check_threshold(answer: DiagnoseAnswer, least: float) -> None:
     judged = answer.diagnosis.judged
     if judged is None:
         raise ThresholdError(f"{answer.diagnosis.verdict}: nothing could be compared")
-    if judged.ratio < least:
-        raise ThresholdError(f"measured is {judged.ratio:.0%} of expected, below {least:.0%}")
+    if judged.least < least:
+        raise ThresholdError(f"measured is {judged.least:.0%} of expected, below {least:.0%}")
 
 
 def _readings(paths: Sequence[str], progress: Progress | None) -> list[tuple[str, Reading]]:
@@ -290,7 +306,7 @@ def _worst(held: Sequence[_Held]) -> _Held:
     """Return the curve that falls shortest of what it should be; any, if none was compared."""
     compared = [each for each in held if each.judged is not None]
     if compared:
-        return min(compared, key=lambda each: each.judged.ratio if each.judged else 0.0)
+        return min(compared, key=lambda each: each.judged.least if each.judged else 0.0)
     return held[0] if held else _Held()
 
 
@@ -303,10 +319,10 @@ def _against(curve: Curve, setting: Setting) -> Judged:
     sizes = [point.size for point in curve.points]
     collective = _collective(curve)
     judged = Judged(curve, shape_of(curve), *band(setting, collective, sizes))
-    if judged.ratio >= HEALTHY or not has_two_ways(curve, collective):
+    if judged.least >= HEALTHY or not has_two_ways(curve, collective):
         return judged
     ring = Judged(curve, judged.shape, *band(setting, collective, sizes, "ring"))
-    return ring if ring.ratio >= HEALTHY else judged
+    return ring if ring.least >= HEALTHY else judged
 
 
 def _collective(curve: Curve) -> Collective:
@@ -319,11 +335,21 @@ CONTRADICTS: Final = Missing(
     "the log contradicts itself: its rates do not follow from its time of a step",
     "the raw log; whether time, TFLOP/s and batch are of the same run, model and number of GPUs",
 )
+FASTER: Final = Missing(
+    "model",
+    "a step is faster than its plan can be: the script, the model or the system is another",
+    "the script of this very run, and nvidia-smi -L where it ran",
+)
 PEAK: Final = Missing(
     "measured",
     "an average over all sizes is far below the plateau of a healthy run, for small messages pull "
     "it down: it is compared with nothing",
     "busbw of the largest messages: all_reduce_perf -b 8 -e 16G -f 2, its last rows",
+)
+MEASURED_ON: Final = Missing(
+    "system",
+    "sizes and times are measured, and nobody says on what, by how many ranks",
+    "--on SYSTEM with the number of its chips that took part, such as --on dgx-a100:4",
 )
 PLAN: Final = Missing(
     "plan",
@@ -341,6 +367,8 @@ def _missing(
         return (PLAN,)
     if not case.curves and not case.refusals and _averages(readings):
         return (PEAK,)
+    if not case.curves and not case.refusals and any(one.format in MPI for _, one in readings):
+        return (MEASURED_ON,)
     if not case.curves and not case.refusals:
         return (Missing("measured", "without a measured bandwidth nothing can be compared",
                         "the output of all_reduce_perf -b 8 -e 16G -f 2"),)  # fmt: skip

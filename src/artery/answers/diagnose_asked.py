@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from artery.answers.diagnose_case import impossible_degrees
 from artery.answers.diagnose_fabric import CABLINGS
@@ -21,10 +22,11 @@ from artery.catalog.overrides import ORIGIN
 from artery.core.chip import Chip
 from artery.core.plan import Plan
 from artery.core.workload import Workload
-from artery.diagnoser.case import Case
+from artery.diagnoser.case import Case, Refusal
 from artery.errors import InputError, Problem, Problems, UsageError
 from artery.formats.reading import Reading
 from artery.step.legality import problems as broken_rules
+from artery.units import show_flops
 
 Files = Sequence[tuple[str, Reading]]
 
@@ -147,6 +149,44 @@ def doubted(case: Case, asked: Asked) -> Case:
     if _alike(named, known):
         return replace(case, notes=(*case.notes, "other_memory"))
     return replace(case, doubts=(*case.doubts, f"{text}: one of both is not what was measured"))
+
+
+def above_peak(case: Case, asked: Asked, readings: Files) -> Case:
+    """Return the case, refused where a training log reports more than its chips can compute.
+
+    The peak is the highest dense one of a number format that trains, of the named system's chip.
+    """
+    if asked.on is None:
+        return case
+    logs = [
+        (path, float(one.fields["flop_per_s"]))
+        for path, one in readings
+        if one.format == "megatron-log" and one.fields.get("flop_per_s")
+    ]
+    if not logs:
+        return case
+    chip = system_of(asked.on, node_of(asked.overrides)[1]).chip
+    peak = max((rate for name, rate in chip.peaks.items() if name in _TRAINS), default=None)
+    if peak is None:
+        return case
+    found = tuple(
+        Refusal(
+            "above_the_peak",
+            f"{path}: {show_flops(rate)} per GPU is {rate / peak:.3g} times the peak of "
+            f"{chip.name}, {show_flops(peak)}",
+            _PEAK_FIX,
+        )
+        for path, rate in logs
+        if rate > peak
+    )
+    return replace(case, refusals=(*case.refusals, *found))
+
+
+_TRAINS: Final = frozenset({"tf32", "bf16", "fp16", "fp8", "fp4"})
+_PEAK_FIX: Final = (
+    "look whether the rate is of one GPU or of several, and whether the system (--on) is the one "
+    "that trained"
+)
 
 
 def _alike(one: Chip, other: Chip) -> bool:

@@ -268,11 +268,18 @@ def _torchrun(fields: Fields) -> Named:
     yield "ranks", _number(fields.get("world_size"))
     yield "exit_code", _number(fields.get("exit_code"))
     yield "failed_rank", _number(fields.get("root_cause_rank"))
+    yield "failed_for_memory", fields.get("root_cause") == "out of memory" or None
     silent = fields.get("silent_ranks")
     waiting = fields.get("waiting_ranks")
     yield "ranks_behind", _number(len(silent)) if silent and waiting else None
     yield "missing_ranks", _listed(silent) if waiting else None
     yield "timed_out", True if waiting else None
+
+
+def _trace(fields: Fields) -> Named:
+    if fields.get("kernels") and fields.get("span_s"):
+        yield "idle_share", _number(fields.get("idle_fraction"))
+        yield "exposed_share", fields["exposed_communication_s"] / fields["span_s"]
 
 
 def _megatron(fields: Fields) -> Named:
@@ -324,6 +331,7 @@ _TELLERS: Final[Mapping[str, Callable[[Fields], Named]]] = {
     "torch-watchdog": _hang,
     "flight-recorder": _hang,
     "torchrun": _torchrun,
+    "kineto": _trace,
     "megatron-args": _megatron,
     "megatron-log": _training_log,
     "facts": _told,

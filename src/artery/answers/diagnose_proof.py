@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from artery.simulator.scenario import Routing
 
 LANDS: Final = 0.15
-"""Assumed: logarithm of measured over played that is nothing; the engines are off by up to 12 %."""
+"""Assumed: share of what was measured by which the play may be off; the engines are off by up to
+12 %."""
+
+BOUND: Final = 0.9
+"""Assumed: from nine tenths of the largest size's bandwidth on, a size that was played is bound by
+bandwidth; below, start-up times have a part, which a fault of the links does not change."""
 
 PLAYABLE: Final = frozenset({"network", "above_leaf", "node", "algorithm", "in_switch"})
 """Worlds that can be played: shares of links, and another algorithm. Staging through memory and
@@ -67,14 +72,19 @@ class Played:
     faulty: float
     algorithm: str
 
+    @property
+    def off(self) -> float:
+        """By which share of what was measured the play is off."""
+        return abs(self.faulty / self.measured - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The fault of the likeliest cause, played.
 
     ``what`` says which cables were cut, if a file names them; otherwise ``world`` is what was
-    changed. ``lands`` says whether every size comes out as it was measured. ``mapped`` says that
-    every rank was put on the leaf on which its host is.
+    changed. ``lands`` says whether every size that is bound by bandwidth comes out as it was
+    measured. ``mapped`` says that every rank was put on the leaf on which its host is.
     """
 
     cause: str
@@ -92,10 +102,26 @@ class Proof:
         return self.points[-1].algorithm
 
     @property
+    def counted(self) -> tuple[Played, ...]:
+        """The sizes that are bound by bandwidth, the largest among them."""
+        return bound(self.points)
+
+    @property
+    def farthest(self) -> Played:
+        """The one of the sizes that count which is farthest off."""
+        return max(self.counted, key=lambda one: one.off)
+
+    @property
     def play(self) -> Play:
         """What the causes are weighed by."""
-        left = sqrt(mean(log(one.measured / one.faulty) ** 2 for one in self.points))
-        return Play(self.points[-1].faulty, left, self.lands)
+        left = sqrt(mean(log(one.measured / one.faulty) ** 2 for one in self.counted))
+        return Play(self.farthest.faulty, left, self.lands, self.farthest.size)
+
+
+def bound(points: Sequence[Played]) -> tuple[Played, ...]:
+    """Return those of the ``points``, sizes rising, at which bandwidth rules with the fault."""
+    least = BOUND * points[-1].faulty
+    return tuple(one for one in points if one.faulty >= least)
 
 
 def proof_of(
@@ -262,7 +288,7 @@ def _proof(
     points, run = played
     lost = [one for one in fabric.leaves if one.lost] if fabric is not None else []
     what = ", ".join(f"{one.name} without {one.lost} of its {one.meant} uplinks" for one in lost)
-    lands = all(abs(log(one.measured / one.faulty)) <= LANDS for one in points)
+    lands = all(one.off <= LANDS for one in bound(points))
     return Proof(cause, what, world, points, run.engine, run.routing, lands, fabric is not None)
 
 

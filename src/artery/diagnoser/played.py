@@ -20,15 +20,16 @@ MOST_PLAYED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """What a cause gives when it is played: bandwidth at the largest size in B/s.
+    """What a cause gives when it is played, in B/s, at the ``size`` that is farthest off.
 
     ``left`` is the root mean square of log(measured / played); ``lands`` says whether every size
-    comes out as it was measured.
+    that counts comes out as it was measured.
     """
 
     busbw: float
     left: float
     lands: bool
+    size: int = 0
 
 
 Player = Callable[[Cause, Explanation], Play | None]
@@ -69,7 +70,7 @@ def _lowered(
 def _one(each: Weighed, outcome: Play) -> Weighed:
     priced = likelihood(each.cause, log(each.explanation.remains or 1.0))
     share = min(1.0, likelihood(each.cause, outcome.left) / priced)
-    told = replace(each.explanation, played=outcome.busbw)
+    told = replace(each.explanation, played=outcome.busbw, played_size=outcome.size)
     return replace(each, odds=each.odds * share, explanation=told)
 
 

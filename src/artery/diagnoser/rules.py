@@ -39,7 +39,7 @@ from typing import Final, Literal
 
 from artery import units
 from artery.catalog.structure import fill
-from artery.diagnoser.case import Case, Fact, Said
+from artery.diagnoser.case import Case, Fact, Said, number
 
 World = Mapping[str, Fact]
 """What a cause changes, each key optional:
@@ -150,7 +150,21 @@ def worlds_of(cause: Cause, facts: Mapping[str, Fact]) -> tuple[World, ...]:
         for world in exact
         if all(_named(value) in facts for value in world.values() if _named(value))
     ]
-    return tuple(known) or tuple(world for world in cause.worlds if world not in exact)
+    if known:
+        return tuple(known)
+    return _whole_links(tuple(world for world in cause.worlds if world not in exact), facts)
+
+
+def _whole_links(worlds: tuple[World, ...], facts: Mapping[str, Fact]) -> tuple[World, ...]:
+    """Return worlds of shares of the links in a node as whole numbers of a chip's links.
+
+    From half of them to all but one; as they are where nobody knows how many a chip has.
+    """
+    ports = number(facts, "nvlink_ports")
+    if not ports or not worlds or any(set(world) != {"node"} for world in worlds):
+        return worlds
+    least = -int(-ports // 2)
+    return tuple({"node": count / ports} for count in range(int(ports) - 1, least - 1, -1))
 
 
 def _named(value: Fact) -> str:
@@ -170,7 +184,8 @@ _SHOWN: Final[Mapping[str, Callable[[float], str]]] = {
     **dict.fromkeys(
         (
             "active_share", "cards_used_share", "efficiency_across", "efficiency_in_node",
-            "leaf_uplinks_left", "mfu_dense", "mfu_of_active_parameters", "mfu_said", "mfu_sparse",
+            "exposed_share", "idle_share", "leaf_uplinks_left", "mfu_dense",
+            "mfu_of_active_parameters", "mfu_said", "mfu_sparse",
             "network_measured_share", "of_expected", "pcie_share", "shm_pairs_share",
             "states_over_memory",
         ),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from artery.diagnoser.case import Case, Curve, Refusal, number
 from artery.diagnoser.played import Player, after_play
 from artery.diagnoser.rules import Cause, causes
-from artery.diagnoser.shape import Reading, shape_of
+from artery.diagnoser.shape import LARGE, Reading, shape_of
 from artery.diagnoser.weigh import Explanation, Reprice, Weighed, faults, weigh
 
 Verdict = Literal["healthy", "degraded", "faulty", "refused", "unknown"]
@@ -22,6 +22,10 @@ TOO_GOOD: Final = 1.5
 
 FAULTY: Final = 0.25
 """Assumed: below a quarter, something is not slow but broken, or not used at all."""
+
+PLATEAU: Final = 0.75
+"""Assumed: from three quarters of the largest expected bandwidth on a size is bound by bandwidth;
+below, start-up times and the choice of algorithm rule, which the model knows less well."""
 
 _LIKELY: Final = 0.05
 """Assumed: less confidence than one in twenty is shown only as what does not explain it."""
@@ -40,9 +44,59 @@ class Judged:
     high: tuple[float, ...]
 
     @property
+    def short(self) -> tuple[int, ...]:
+        """The places of the large sizes that fall far short, of those bound by bandwidth.
+
+        Far short is below :data:`HEALTHY` of the low end of the expected interval, and of at least
+        :data:`artery.diagnoser.shape.LARGE` bytes.
+        """
+        bound = PLATEAU * max(self.expected)
+        return tuple(
+            place
+            for place, point in enumerate(self.curve.points)
+            if point.size >= LARGE
+            and self.expected[place] >= bound
+            and point.busbw < HEALTHY * self.low[place]
+        )
+
+    @property
+    def place(self) -> int:
+        """The place of the size that counts.
+
+        The largest one, or that of the large sizes which falls shortest where the largest is as it
+        should be.
+        """
+        last = len(self.expected) - 1
+        if self.short and HEALTHY <= self.ratio <= TOO_GOOD:
+            return min(self.short, key=self._share)
+        return last
+
+    @property
+    def dips(self) -> bool:
+        """Whether large sizes fall far short, and the largest does not."""
+        return self.place != len(self.expected) - 1
+
+    @property
     def ratio(self) -> float:
         """Measured over expected at the largest size."""
-        return self.curve.last.busbw / self.expected[-1]
+        return self._share(len(self.expected) - 1)
+
+    @property
+    def is_too_good(self) -> bool:
+        """Whether more was measured than the system can give, at the largest size or at its best.
+
+        Smaller sizes may be faster than foreseen; none may be above what any size can give.
+        """
+        most = TOO_GOOD * max(self.high)
+        return self.ratio > TOO_GOOD or self.curve.best.busbw > most
+
+    @property
+    def least(self) -> float:
+        """Measured over expected at the size that counts."""
+        return self._share(self.place)
+
+    def _share(self, place: int) -> float:
+        return self.curve.points[place].busbw / self.expected[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +108,13 @@ class Missing:
     ask: str
 
 
+TUNING: Final = Missing(
+    "tuning",
+    "the largest size is as it should be and others are far below: a library that changes its "
+    "algorithm or protocol by size, or a run that was disturbed",
+    "the same run twice on idle nodes; if it stays, NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, and "
+    "NCCL_ALGO and NCCL_PROTO set by hand, size by size",
+)
 TRANSPORT: Final = Missing(
     "transport",
     "several causes give these numbers; which network the library uses, with how many cards and "
@@ -71,6 +132,22 @@ TOPOLOGY: Final = Missing(
     "several causes give these numbers; how the chips are joined tells them apart",
     "nvidia-smi topo -m and the log with NCCL_DEBUG=INFO of one run",
 )
+_ONE: Final = {
+    "transport": "the numbers alone speak for this one cause; which network the library uses, with "
+    "how many cards and whether they reach GPU memory, settles it",
+    "topology": "the numbers alone speak for this one cause; how the chips are joined settles it",
+}
+_NONE: Final = {
+    "transport": "no cause that is known gives these numbers; which network the library uses, with "
+    "how many cards and whether they reach GPU memory, tells where to look",
+    "topology": "no cause that is known gives these numbers; how the chips are joined tells where "
+    "to look",
+}
+_TOLD: Final = {
+    "transport": ("transport", "cards_used", "gpu_direct_rdma"),
+    "topology": ("nvlinks", "nvls_used", "shm_pairs_share", "pcie_only"),
+}
+"""Facts of which any one says that the log or the table that would be asked for is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +182,10 @@ def judge(
         Missing("chip", doubt, "nvidia-smi -L where it was measured; --on the system that has it")
         for doubt in case.doubts
     )
-    if judged is not None and judged.ratio > TOO_GOOD:
+    if judged is not None and judged.is_too_good:
         asked = unlike or (SYSTEM,)
         return Diagnosis("unknown", judged, judged.curve, broken, asked, ())
-    if judged is not None and judged.ratio >= HEALTHY and judged.shape.shape != "falling":
+    if judged is not None and judged.least >= HEALTHY and judged.shape.shape != "falling":
         ceilings = [one for one in causes() if one.ceiling and _applies(one, case, judged.curve)]
         found = weigh(case, judged.curve, judged.shape.shape, None, ceilings)
         stopped = any(one.cause.stops for one in broken)
@@ -125,6 +202,10 @@ def judge(
         verdict = "faulty"  # whatever makes it slow besides
     asked = _asked(case, judged, weighed, tuple(missing))
     shown = _shown(weighed)
+    if judged is not None and judged.dips:
+        # What holds back every size holds back the largest.
+        shown = tuple(one for one in shown if one.explanation.fits or one.evidence)
+        asked = (TUNING,)
     seen = {one.cause.key for one in shown}
     rest = tuple(one for one in broken if one.cause.key not in seen)
     return Diagnosis(verdict, judged, curve, (*shown, *rest), (*unlike, *asked), ())
@@ -143,7 +224,12 @@ def _asked(
     if missing or judged is None:
         return missing
     nodes = judged.curve.nodes or case.facts.get("nodes") or 1
-    return (TRANSPORT,) if float(nodes) > 1 else (TOPOLOGY,)
+    fact = TRANSPORT if float(nodes) > 1 else TOPOLOGY
+    if any(name in case.facts for name in _TOLD[fact.fact]):
+        return ()
+    fit = [one for one in weighed if one.explanation.fits and one.confidence >= _LIKELY]
+    words = fact.why if len(fit) > 1 else (_ONE if fit else _NONE)[fact.fact]
+    return (replace(fact, why=words),)
 
 
 def settles(cause: Cause) -> str:
@@ -170,6 +256,8 @@ def _verdict(
 ) -> Verdict:
     """Return the verdict; ``share`` is what somebody says was measured of the expected."""
     if judged is not None:
+        if judged.dips:
+            return "degraded"  # nothing is broken where the largest size is as it should be
         broken = judged.ratio < FAULTY or shape == "falling"
         return "faulty" if broken else "degraded"
     proven = [one for one in weighed if one.evidence and one.confidence >= 0.5]

@@ -62,6 +62,10 @@ _THERE: Final = 0.5
 _FROM: Final = 4 * 2**20
 """Bytes. Below, start-up times rule, in which machines differ twofold without any fault."""
 
+_BOUND: Final = 0.75
+"""Assumed: a size with less than three quarters of the largest size's bandwidth is bound by
+start-up times too, whatever its bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -71,7 +75,7 @@ class Explanation:
     predicted over the curve (1: none); both ``None`` if it has no world. ``fits`` says whether
     what remains is small; ``None`` where nothing was priced. ``algorithm`` is the one that was
     priced. ``played`` is the bandwidth of the cause played on the network where that is not what
-    was measured; ``None`` where it is, or nobody played it.
+    was measured, at ``played_size`` bytes; ``None`` where it is, or nobody played it.
     """
 
     fits: bool | None
@@ -80,6 +84,7 @@ class Explanation:
     world: World | None
     algorithm: str | None = None
     played: float | None = None
+    played_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +164,15 @@ def _lies_below(explained: Explanation, curve: Curve | None) -> bool:
 
 
 def residual(curve: Curve, predicted: Sequence[float]) -> float:
-    """Return the root mean square of log(measured / predicted) over the large sizes."""
+    """Return the root mean square of log(measured / predicted) over the large sizes.
+
+    They are those bound by bandwidth, as predicted; the largest is one of them.
+    """
+    least = _BOUND * predicted[-1]
     pairs = [
         (point.busbw, value)
         for point, value in zip(curve.points, predicted, strict=True)
-        if point.size >= min(_FROM, curve.last.size) and point.busbw > 0 and value > 0
+        if point.size >= min(_FROM, curve.last.size) and point.busbw > 0 and value >= least > 0
     ]
     if not pairs:
         return float("inf")

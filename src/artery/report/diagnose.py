@@ -25,6 +25,7 @@ from artery.report.diagnose_proof import (
     proof_payload,
 )
 from artery.report.diagnose_run import run_drawing, run_payload
+from artery.report.diagnose_trace import trace_drawing, trace_payload
 from artery.report.diagnose_words import diagnose_words
 from artery.report.said import said
 from artery.report.terminal import commands, indented, labelled
@@ -46,6 +47,7 @@ def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
         "measured": None if found.curve is None else _measured(found.curve, judged, answer),
         "expected": None if judged is None else _expected(judged),
         "ratio": None if judged is None else judged.ratio,
+        "shortest": None if judged is None or not judged.dips else _shortest(judged),
         "findings": [_finding(one, judged) for one in found.findings],
         "missing_facts": found.missing,
         "refusals": found.refusals,
@@ -59,6 +61,7 @@ def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
         "proof": None if answer.proof is None else proof_payload(answer.proof),
         "job": None if answer.job is None else job_payload(answer.job),
         "run": None if answer.run is None else run_payload(answer.run),
+        "trace": None if answer.trace is None else trace_payload(answer.trace),
     }
 
 
@@ -97,6 +100,16 @@ def _expected(judged: Judged) -> Mapping[str, object]:
             }
             for point, middle, low, high in rows
         ],
+    }
+
+
+def _shortest(judged: Judged) -> Mapping[str, object]:
+    point = judged.curve.points[judged.place]
+    return {
+        "size_bytes": point.size,
+        "busbw_bytes_per_s": point.busbw,
+        "expected_bytes_per_s": judged.expected[judged.place],
+        "ratio": judged.least,
     }
 
 
@@ -141,10 +154,13 @@ def diagnose_drawing(
         parts.append(Text(word["refusal"].format(text=text, fix=fix), style="red"))
     if found.verdict == "healthy" and found.judged is not None:
         parts.append(Text(word["healthy_but" if _faults(answer) else "healthy_next"]))
+    if answer.trace is not None:
+        parts += [Text(""), *trace_drawing(answer.trace, word)]
     parts += _findings(answer, language)
     if answer.proof is not None:
-        shared = _shares_world(answer.proof, found.findings)
-        parts += [Text(""), *proof_drawing(answer.proof, word, shared=shared)]
+        alike = _of_same_world(answer.proof, found.findings)
+        share = sum(one.confidence for one in alike)
+        parts += [Text(""), *proof_drawing(answer.proof, word, share, shared=len(alike) > 1)]
     if answer.job is not None:
         parts += [Text(""), *job_drawing(answer.job, word)]
     if answer.run is not None:
@@ -169,16 +185,15 @@ def _findings(answer: DiagnoseAnswer, language: Language) -> Iterator[Renderable
         yield from (_cause(number, one, answer, language) for number, one in enumerate(shown, 1))
 
 
-def _shares_world(proof: Proof, findings: Sequence[Weighed]) -> bool:
-    """Whether another likely cause changes the network as the one that was played."""
-    alike = [
+def _of_same_world(proof: Proof, findings: Sequence[Weighed]) -> tuple[Weighed, ...]:
+    """Return the likely causes that change the network as the one that was played."""
+    return tuple(
         one
         for one in findings
         if one.explanation.world == proof.world
         and one.explanation.fits
         and one.confidence > _LIKELY
-    ]
-    return len(alike) > 1
+    )
 
 
 def _missing(missing: Sequence[Missing], language: Language) -> Iterator[RenderableType]:
@@ -203,6 +218,12 @@ def _title(answer: DiagnoseAnswer, word: Words) -> RenderableType:
         f"({gigabytes(judged.low[-1])}-{gigabytes(judged.high[-1])}), "
         f"{units.show_percent(judged.ratio)}"
     )
+    if judged.dips:
+        point = judged.curve.points[judged.place]
+        text.append("; " + word["at_size"].format(
+            measured=gigabytes(point.busbw), expected=gigabytes(judged.expected[judged.place]),
+            share=units.show_percent(judged.least), size=units.show_bytes(point.size),
+        ))  # fmt: skip
     curve = judged.curve
     line = word["on"].format(
         collective=curve.collective or "all_reduce", system=answer.system,
@@ -246,6 +267,12 @@ def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
         figures |= {"before": gigabytes(before.busbw), "after": gigabytes(after.busbw),
                     "at": units.show_bytes(after.size)}  # fmt: skip
     yield labelled(word["shape"], [Text(word[shape.shape].format(**figures))])
+    if judged.dips:
+        points = judged.curve.points
+        sizes = [units.show_bytes(points[place].size) for place in judged.short]
+        large = f"{sizes[0]} - {sizes[-1]}" if len(sizes) > 1 else sizes[0]
+        last = units.show_bytes(points[-1].size)
+        yield Text(word["dips"].format(sizes=large, count=len(sizes), last=last), style="yellow")
 
 
 def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language) -> RenderableType:
@@ -305,10 +332,13 @@ def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
     key = "fits" if explained.played is None else "unplayed"
     if not explained.fits:
         key = "missed" if _is_seen(one) else "unfit"
+    points = judged.curve.points
+    point = next((one for one in points if one.size == explained.played_size), points[-1])
     return word[key].format(
         cause=f"{title} ({changed})" if changed else title,
-        expected=gigabytes(judged.expected[-1]), measured=gigabytes(judged.curve.last.busbw),
+        expected=gigabytes(judged.expected[-1]), measured=gigabytes(point.busbw),
         predicted=gigabytes(explained.predicted), played=gigabytes(explained.played or 0.0),
+        size=units.show_bytes(point.size),
     )  # fmt: skip
 
 

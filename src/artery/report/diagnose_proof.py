@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -61,10 +62,17 @@ def job_payload(job: Job) -> Mapping[str, object]:
     }
 
 
-def proof_drawing(proof: Proof, word: Words, *, shared: bool = False) -> Iterator[RenderableType]:
+_PROVED: Final = 0.5
+"""Assumed: what is less likely than not is not proved by a play that comes near."""
+
+
+def proof_drawing(
+    proof: Proof, word: Words, share: float, *, shared: bool = False
+) -> Iterator[RenderableType]:
     """Yield what was played, the sizes, and whether it lands on what was measured.
 
-    ``shared``: other causes change the network alike.
+    ``share`` is how likely it is that the network is changed so; ``shared``: several causes change
+    it alike.
     """
     how = word["played"].format(
         engine=proof.engine, routing=word[f"routing_{proof.routing}"],
@@ -83,9 +91,20 @@ def proof_drawing(proof: Proof, word: Words, *, shared: bool = False) -> Iterato
         cells = map(gigabytes, (one.measured, one.faulty, one.whole))
         table.add_row(units.show_bytes(one.size), *cells)
     yield indented(table)
-    landing = "lands_shared" if shared else "lands"
-    yield indented(Text(word[landing if proof.lands else "misses"],
-                        style="green" if proof.lands else "yellow"))  # fmt: skip
+    if len(proof.counted) < len(proof.points):
+        text = word["start_up"].format(size=units.show_bytes(proof.counted[0].size))
+        yield indented(Text(text))
+    far = proof.farthest
+    figures = {
+        "size": units.show_bytes(far.size), "measured": gigabytes(far.measured),
+        "played": gigabytes(far.faulty), "off": units.show_percent(far.off),
+        "share": units.show_percent(share),
+    }  # fmt: skip
+    proved = proof.lands and share >= _PROVED
+    key = "misses"
+    if proof.lands:
+        key = "lands_unlikely" if not proved else "lands_shared" if shared else "lands"
+    yield indented(Text(word[key].format(**figures), style="green" if proved else "yellow"))
 
 
 def job_drawing(job: Job, word: Words) -> Iterator[RenderableType]:

@@ -26,8 +26,8 @@ _EN = {
     "unfit": 'with "{cause}" {predicted}: does not explain it',
     "missed": 'expected {expected}, measured {measured}, with "{cause}" {predicted}: seen in the '
     "files, but its price misses what was measured",
-    "unplayed": 'with "{cause}" {predicted} by its price, but {played} when played link by link: '
-    "less likely",
+    "unplayed": 'with "{cause}" {predicted} by its price at the largest size; played link by link, '
+    "{size} gives {played}, and {measured} was measured: less likely",
     "as_algorithm": "as a {algorithm}",
     "confidence": "{share} likely",
     "against": "against it:",
@@ -48,6 +48,9 @@ _EN = {
     "flat": "flat at {plateau} GB/s over all sizes: the wrong transport",
     "uneven": "up and down: unsteady, measure again on idle nodes",
     "point": "one size only",
+    "at_size": "{measured} of {expected} GB/s, {share}, at {size}",
+    "dips": "{count} large size(s), {sizes}, fall far short of what is expected, and {last} does "
+    "not: the library's choice by size (tuning), or a disturbed run",
     "average": '"Avg bus bandwidth" is the mean over all sizes, not the peak: the largest size '
     "is compared here.",
     "two_nodes": "Two nodes: a tree has one edge, so that busbw may show almost twice what the "
@@ -89,6 +92,13 @@ _EN = {
     "world_in_switch": "NVLS off",
     "world_staged": "over PCIe",
     "world_algorithm": "{value}",
+    "mpi": "An MPI benchmark: busbw follows from its best time of a size; expected is what the "
+    "system's own library gives.",
+    "trace": "trace {file}: {span} of one rank",
+    "trace_compute": "compute",
+    "trace_communication": "communication",
+    "trace_exposed": "  of it hidden by nothing (exposed)",
+    "trace_idle": "idle",
     "proof": "proof",
     "played": "{algorithm}, played link by link ({engine}, {routing})",
     "changed": "the changed system",
@@ -96,7 +106,10 @@ _EN = {
     "with_fault": "played with fault",
     "without_fault": "played without",
     "lands": "the fault gives what was measured: proved",
-    "misses": "the fault played does not give what was measured at every size: not proved",
+    "lands_unlikely": "the fault played gives {played} at {size} where {measured} was measured "
+    "({off} off), but it is only {share} likely: possible, not proved",
+    "misses": "the fault played gives {played} at {size}, and {measured} was measured: not proved",
+    "start_up": "from {size} on bandwidth rules: these sizes count",
     "routing_adaptive": "adaptive routing",
     "routing_spray": "packets sprayed",
     "routing_ecmp": "hashed, four paths a pair",
@@ -123,7 +136,8 @@ _ZH = {
     "unfit": "若“{cause}”则为 {predicted}：不能解释",
     "missed": "预期 {expected}，实测 {measured}，若“{cause}”则为 {predicted}："
     "文件中可见，但其计价与实测不符",
-    "unplayed": "若“{cause}”：计价为 {predicted}，但逐链路模拟为 {played}：可能性降低",
+    "unplayed": "若“{cause}”：最大消息处计价为 {predicted}；逐链路模拟时 {size} 为 {played}，"
+    "而实测为 {measured}：可能性降低",
     "as_algorithm": "按 {algorithm}",
     "confidence": "可能性 {share}",
     "against": "反面：",
@@ -144,6 +158,9 @@ _ZH = {
     "flat": "所有大小都停在 {plateau} GB/s：用错了传输方式",
     "uneven": "忽高忽低：不稳定，请在空闲节点上重测",
     "point": "只有一个大小",
+    "at_size": "{size} 处 {expected} GB/s 中的 {measured}，{share}",
+    "dips": "有 {count} 个大消息（{sizes}）远低于预期，而 {last} 正常："
+    "通信库按大小选择算法（调优），或测试受到干扰",
     "average": "“Avg bus bandwidth” 是所有大小的平均值，不是峰值；此处比较的是最大消息。",
     "two_nodes": "两个节点：树只有一条边，busbw 可接近网卡速率的两倍；环则等于网卡速率，"
     "同样正常。{wire}",
@@ -178,6 +195,12 @@ _ZH = {
     "world_in_switch": "NVLS 关闭",
     "world_staged": "经 PCIe",
     "world_algorithm": "{value}",
+    "mpi": "MPI 基准测试：busbw 由各大小的最短时间算出；预期为该系统自身通信库所能达到的。",
+    "trace": "跟踪 {file}：一个 rank 的 {span}",
+    "trace_compute": "计算",
+    "trace_communication": "通信",
+    "trace_exposed": "  其中未被掩盖（暴露）",
+    "trace_idle": "空闲",
     "proof": "证明",
     "played": "{algorithm}，逐链路模拟（{engine}，{routing}）",
     "changed": "改变后的系统",
@@ -185,7 +208,10 @@ _ZH = {
     "with_fault": "模拟：有故障",
     "without_fault": "模拟：无故障",
     "lands": "模拟该故障得到实测值：已证明",
-    "misses": "模拟该故障未能在每个大小上得到实测值：未证明",
+    "lands_unlikely": "模拟该故障在 {size} 处为 {played}，实测为 {measured}（相差 {off}），"
+    "但可能性只有 {share}：有可能，尚未证明",
+    "misses": "模拟该故障在 {size} 处为 {played}，而实测为 {measured}：未证明",
+    "start_up": "从 {size} 起由带宽决定：只有这些大小算数",
     "routing_adaptive": "自适应路由",
     "routing_spray": "逐包喷洒",
     "routing_ecmp": "哈希，每对四条路径",
