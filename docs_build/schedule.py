@@ -50,7 +50,8 @@ one policy after the other. What is in it:
 * **Failures** (`--rate`, `--node-failures-per-1000-days`) come from the model of `artery goodput`;
   a job does what the recovery state machine of `artery train` does. Spares, repair, planned work
   (`--maintenance`) and spot capacity (`--spot`) belong to it, and so does serving beside training
-  (`--serve`).
+  (`--serve`). A trace of spot instances plays one job, on the sizes at which its model fits in
+  memory; where none does, exit code 4 says so.
 * **Every chip-hour is counted** in one of thirteen states, in whole microseconds: they add up
   exactly. Useful work is counted at the size that a job asked for, so that more than 100 % is
   possible: fewer replicas of a fixed batch lose less to communication.
@@ -84,7 +85,8 @@ al., NSDI 2023; MIT). `python -m docs_build docs/schedule.md` writes this page.
   一次伸缩付出一次计划内重启的时间。**`priority`** 为高优先级停下低优先级作业。
 * **故障**（`--rate`、`--node-failures-per-1000-days`）来自 `artery goodput` 的模型；
   作业的反应与 `artery train` 的恢复状态机相同。备用节点、维修、计划维护（`--maintenance`）、
-  竞价容量（`--spot`）、训练与推理并存（`--serve`）都在其中。
+  竞价容量（`--spot`）、训练与推理并存（`--serve`）都在其中。竞价实例的记录只推演一个作业，
+  取其模型放得下的各种规模；都放不下时退出码为 4。
 * **每一芯片时都归入**十三种状态之一，以整微秒计，总和精确相等。有效工作按作业请求的规模计，
   所以可能超过 100 %：固定批量的副本越少，通信损失越小。
 * **一个种子，一个结果**：`digest` 是所有作业起止时间的指纹。

@@ -198,4 +198,6 @@ def test_a_step_that_cannot_be_is_refused(tmp_path: Path, step: object) -> None:
 def test_phases_that_nobody_knows_are_named(tmp_path: Path) -> None:
     strange = [{"phase": "defrag", "ts": BEGIN + 1 + n} for n in range(3)]
     found = read(phases(tmp_path / "phases.jsonl", {"step": 1}, *strange))
-    assert any('"defrag" (3)' in said for said in found.warnings)
+    (said,) = found.warnings
+    assert said.startswith("line 2: phases of unknown names")
+    assert '"defrag" (3)' in said

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from artery.cloud.accounting import Activity, Span
 from artery.errors import InputError, Problem
-from artery.formats.phase_rows import Row, contradictions, once, rows_of
+from artery.formats.phase_rows import Numbered, Row, contradictions, once, rows_of
 from artery.formats.reading import Format, Ignored, Reading
 from artery.formats.text import Text
 from artery.formats.wording import counted
@@ -54,6 +54,9 @@ _NAMED: Final = 10
 BESIDE: Final = frozenset({"persist", "import", "lost_work", "compute", "wait"})
 """What runs beside the others, or is part of them: no share of the time of its own."""
 
+KNOWN: Final = frozenset(ACTIVITY) | BESIDE
+"""Every phase that there is."""
+
 
 def _recognise(text: Text) -> float:
     return 0.99 if f'"{SCHEMA}"' in text.head else 0.0
@@ -81,7 +84,7 @@ def _read(text: Text) -> Reading:
     spans = tuple(spans_of(rows))
     fields = _fields(rows)
     ignored = tuple(Ignored(line, 1, "no phase (a line that was cut off?)") for line in bad)
-    warnings = (*said, *contradictions(numbered, ACTIVITY), *_strange(fields))
+    warnings = (*said, *contradictions(numbered, ACTIVITY), *_strange(numbered))
     return Reading("artery-phases", "log", tuple(_summary(fields)), fields, warnings, ignored,
                    spans=spans)  # fmt: skip
 
@@ -166,21 +169,20 @@ def _fields(rows: list[Row]) -> dict[str, Any]:
         "steps": max(steps, default=None),
         "phase_s": dict(seconds),
         "phase_count": dict(Counter(row["phase"] for row in rows)),
-        "unknown_phases": sorted(set(seconds) - set(ACTIVITY) - BESIDE),
+        "unknown_phases": sorted(set(seconds) - KNOWN),
         "wall_s": max(r["ts"] + r["seconds"] for r in rows) - min(r["ts"] for r in rows),
     }
 
 
-def _strange(fields: dict[str, Any]) -> Iterator[str]:
-    """Say which phases no account knows."""
-    if fields["unknown_phases"]:
-        named = ", ".join(
-            f'"{name[:40]}" ({fields["phase_count"][name]})'
-            for name in fields["unknown_phases"][:_NAMED]
-        )
+def _strange(rows: Iterable[Numbered]) -> Iterator[str]:
+    """Say which phases no account knows, at the line of the first."""
+    unknown = [(line, row["phase"]) for line, row in rows if row["phase"] not in KNOWN]
+    if unknown:
+        count = Counter(name for _, name in unknown)
+        named = ", ".join(f'"{name[:40]}" ({often})' for name, often in count.most_common(_NAMED))
         yield (
-            f"phases of unknown names, whose time stays unexplained: {named}; known: "
-            f"{', '.join(sorted({*ACTIVITY, *BESIDE}))}"
+            f"line {unknown[0][0]}: phases of unknown names, whose time stays unexplained: "
+            f"{named}; known: {', '.join(sorted(KNOWN))}"
         )
 
 

@@ -52,7 +52,7 @@ _EN = {
     "measured": "the run, measured",
     "measured_is": "{ettr} of the time trained (Meta ETTR), {goodput} since the first start "
     "(DLRover); Google: scheduling {scheduling}, runtime {runtime}",
-    "measured_run": "{wall}, {steps} steps, {redone} done twice, restarts: {restarts}",
+    "measured_run": "{wall}, steps: {steps}, {redone} done twice, restarts: {restarts}",
     "time": "where time went",
     "levers": "what to fix first",
     "change": "change",
