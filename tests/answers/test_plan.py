@@ -68,6 +68,18 @@ def test_every_kind_of_model_on_every_kind_of_system(name: str, on: str) -> None
     assert (result.tokens_per_s is None) == (answer.workload.row_kind != "token")
 
 
+def test_a_batch_that_keeps_chips_from_being_data_parallel_is_said() -> None:
+    """Ten chips do not divide the published batch of 256; 32 samples for each are 320."""
+    on = str(Path(__file__).parents[1] / "fixtures" / "systems" / "four-and-six.toml")
+    poor = plan("resnet50", on)
+    (said,) = [one for one in poor.warnings if "no multiple of 10 chips" in one]
+    assert "--global-batch 320" in said
+    wider = plan("resnet50", on, global_batch=320)
+    assert wider.plans[0].samples_per_s > 1.05 * poor.plans[0].samples_per_s
+    assert not any("no multiple" in one for one in wider.warnings)
+    assert not any("no multiple" in one for one in plan("resnet50", "dgx-h100:8").warnings)
+
+
 def test_a_searched_plan_is_no_slower_than_one_that_is_given() -> None:
     searched = best("llama3-8b", "dgx-h100:16", global_batch=64)
     given = plan("llama3-8b", "dgx-h100:16", **WHOLE)

@@ -13,6 +13,7 @@ from artery.answers.intervals import interval
 from artery.answers.levers import FITS, Situation, levers
 from artery.answers.limits import limits
 from artery.answers.models import workload
+from artery.answers.plan_batch import kept_out
 from artery.answers.plan_warnings import plan_warnings, rated_power
 from artery.answers.pricing import Pricers
 from artery.answers.request import DEGREES, Request, Settled, load_range, settle
@@ -116,7 +117,10 @@ def plan(
         searched=found.searched,
         fitting=found.fitting,
         given=found.searched == 1,
-        warnings=plan_warnings(request, question.settled, results, found),
+        warnings=(
+            *(_kept_out(question, results[0].plan) if explained else ()),
+            *plan_warnings(request, question.settled, results, found),
+        ),
     )
 
 
@@ -190,6 +194,10 @@ def _found(question: _Question, top: int) -> tuple[_Question, Found]:
         )
         other = replace(question, settled=settled)
         return other, _find(other, top)
+
+
+def _kept_out(question: _Question, best: Plan) -> tuple[str, ...]:
+    return kept_out(question.request, question.settled, question.pricer(question.system), best)
 
 
 def _find(question: _Question, top: int) -> Found:
