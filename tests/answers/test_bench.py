@@ -164,6 +164,7 @@ def test_shapes_of_algorithms_that_look_at_nodes() -> None:
         ({"on": "ethernet-10g:2", "ranks": 3}, "has 2 chips, 3 ranks need as many chips"),
         ({"on": "ethernet-11g"}, 'did you mean "ethernet-10g"'),
         ({"paced": True, "algorithm": "ring"}, "add --on SYSTEM"),
+        ({"overrides": ("links.rate=1G",)}, "--set changes a value of a system: add --on SYSTEM"),
         ({"paced": True, "on": "ethernet-10g:2"}, "add --algorithm ring, or --compare"),
         ({"compare": True, "algorithm": "ring"}, "leave --algorithm out"),
         ({"repeats": 0}, "repeats  0, out of range"),

@@ -91,7 +91,7 @@ def test_training_follows_where_there_is_something_to_train_with(
     from artery.answers import demo as module
 
     trainer = ModuleType("artery.answers.demo_train")
-    trainer.demo_train = lambda: {"steps": 3}  # type: ignore[attr-defined]
+    trainer.demo_train = lambda _: {"steps": 3}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "artery.answers.demo_train", trainer)
     monkeypatch.setattr(module, "find_spec", lambda _: object())
     assert module._trained() == {"steps": 3}

@@ -69,6 +69,15 @@ def test_a_bench_names_the_wire_that_two_flows_share_and_wrong_sums() -> None:
     assert "WRONG SUMS at 4.00 MiB" in text
 
 
+def test_a_bench_of_few_bytes_says_that_flows_cannot_be_counted() -> None:
+    row = BenchRow(1, (0.5, 0.52, 0.51), True, Predicted(0.25, 0.25, 0.5, None))
+    answer = BenchAnswer(LAB, ("node0001", "node0002"), "ring", (row,), None, 3.0, 2)
+    text = drawn(bench_drawing(answer, "en"))
+    assert "flows cannot be counted" in text
+    assert "busiest wire" not in text
+    assert "无法数出流的条数" in drawn(bench_drawing(answer, "zh"))
+
+
 def test_a_run_tells_who_failed_and_the_exit_code_is_the_first_ones_own() -> None:
     ended = tuple(
         Ended(f"node000{rank + 1}", rank, code, 1.0, "", "") for rank, code in enumerate((-9, 3, 0))

@@ -184,10 +184,14 @@ def test_what_cannot_be_is_said_before_or_instead_of_a_traceback() -> None:
 
 
 def test_an_error_that_always_comes_back_ends_the_run(tmp_path: Path) -> None:
-    words = [*TRAIN[:4], "tests.runner.tiny:broken", "--size", "8", "--dir", str(tmp_path)]
+    words = [*TRAIN[:4], "tests.runner.tiny:fussy", "--size", "8", "--dir", str(tmp_path), "--json"]
     found = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
-    assert found.returncode == 4
-    assert "ValueError: it never works" in found.stderr
+    assert found.returncode == 3
+    assert "ValueError: it never learns; the same twice after step 0" in found.stderr
+    assert "Traceback" not in found.stderr
+    said = json.loads(found.stdout)
+    assert (said["outcome"], said["attempts"], said["steps"]) == ("failed", 2, 0)
+    assert "it never learns" in said["reason"]
 
 
 def test_torchrun_starts_the_ranks_and_the_result_is_the_same(tmp_path: Path) -> None:

@@ -32,6 +32,20 @@ class Broken(nn.Module):
         raise ValueError(f"it never works on {len(images)} images")
 
 
+class Fussy(nn.Module):
+    """Computes, but does not learn."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        if images.requires_grad or images.grad_fn is not None:
+            raise ValueError("it never learns")
+        return images
+
+
+def fussy(classes: int, size: int) -> nn.Module:
+    """Return a model that fails at its first step, and not when it is tried."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(3 * size * size, classes), Fussy())
+
+
 def broken(classes: int, size: int) -> nn.Module:
     """Return a model whose every pass fails."""
     return nn.Sequential(Broken(), nn.Linear(size, classes))

@@ -65,6 +65,8 @@ class Request:
         check_counts(self.warmup, self.repeats, self.timeout, self.seconds)
         if self.compare and self.algorithm != LIBRARY:
             raise UsageError("--compare runs every algorithm: leave --algorithm out")
+        if self.overrides and self.on is None:
+            raise UsageError("--set changes a value of a system: add --on SYSTEM")
         if self.paced and self.on is None:
             raise UsageError("--paced follows the links of a system: add --on SYSTEM")
         if self.paced and not self.compare and self.algorithm == LIBRARY:

@@ -62,8 +62,8 @@ def _trained(note: Callable[[str], None] = lambda _: None) -> Mapping[str, Any] 
     if find_spec("torch") is None or find_spec(_TRAINS) is None:
         return None
     note("two processes train here for about half a minute; --no-train leaves that out")
-    run: Callable[[], Mapping[str, Any]] = import_module(_TRAINS).demo_train
-    return run()
+    run: Callable[[Callable[[str], None]], Mapping[str, Any]] = import_module(_TRAINS).demo_train
+    return run(note)
 
 
 def _named(found: DiagnoseAnswer, names: Mapping[str, str]) -> DiagnoseAnswer:

@@ -7,9 +7,12 @@ count of the model's operators.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from artery.errors import ArteryError
+
+Note = Callable[[str], None]
 
 MODEL: Final = "transformer"
 RUN: Final[dict[str, Any]] = {
@@ -20,31 +23,33 @@ KILL: Final = "kill:rank=1,step=15"
 """Between two checkpoints, those of steps 12 and 18: what was done since step 12 is lost."""
 
 
-def demo_train() -> dict[str, Any]:
+def demo_train(note: Note = lambda _: None) -> dict[str, Any]:
     """Train the same thing undisturbed and with a rank killed, and predict its step.
 
     Returns ``model``, ``ranks``, ``steps``, ``fault``, ``restarts``, ``lost_steps``,
     ``recovery_s`` (from the notice to the first new step), ``digest`` of the undisturbed run's
     weights, ``digest_after_kill``, ``same_weights``, ``predicted_step_s``, ``measured_step_s`` and
     ``load`` (the machine's load average while it was measured); ``{"error": why}`` alone where
-    processes cannot be started or do not meet.
+    processes cannot be started or do not meet. ``note`` hears what is going on.
     """
     try:
-        return _trained()
+        return _trained(note)
     except ArteryError as error:
         return {"error": str(error).split("\n", 1)[0]}
 
 
-def _trained() -> dict[str, Any]:
+def _trained(note: Note) -> dict[str, Any]:
     from artery.answers.train import train
     from artery.answers.train_compare import compare_training
     from artery.runner.measured import Run
 
+    note("training undisturbed")
     calm = train(MODEL, **RUN).result
+    note(f"training the same again, with {KILL}")
     killed = train(MODEL, **RUN, faults=(KILL,)).result
     batch = RUN["global_batch"] // RUN["ranks"]
     run = Run(MODEL, RUN["data"], RUN["size"], batch=batch)
-    compared = compare_training(run, RUN["ranks"], rounds=3)
+    compared = compare_training(run, RUN["ranks"], rounds=3, progress=note)
     return {
         "model": MODEL,
         "ranks": RUN["ranks"],

@@ -88,9 +88,19 @@ class TrainAnswer:
 
 
 class RunFailedError(RunError):
-    """A run that could not go on; the message says why."""
+    """A run that could not go on; the message says why, ``answer`` what it came to."""
 
     exit_code = 4
+
+    def __init__(self, message: str, answer: TrainAnswer | None = None) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
+class RepeatedError(RunFailedError):
+    """The model or the data failed the same way at the same step twice: to retry is in vain."""
+
+    exit_code = 3
 
 
 def train(
@@ -132,12 +142,22 @@ def train(
         keep.append(result.outcome in _KEPT and saved > 0)
     kept = run if asked.directory is not None or any(keep) else None
     if result.outcome == "failed":
-        raise RunFailedError(f"the run could not go on: {result.reason}")
+        answer = TrainAnswer(asked, result, _account(mine), _steps(mine, settings), None, kept)
+        raise _failed(answer)
     if result.outcome == "preempted" and saved < result.steps:
         raise _unsaved(result.reason, result.steps, saved, kept)
     compared = _compared(asked, note) if asked.predict and result.outcome == "finished" else None
     steps = _steps(mine, settings)
     return TrainAnswer(asked, result, _account(mine), steps, compared, kept)
+
+
+def _failed(answer: TrainAnswer) -> RunFailedError:
+    """Say why a run ended; where a rank's error came from is for ``--debug``."""
+    kind = RepeatedError if answer.result.repeated else RunFailedError
+    failed = kind(f"the run could not go on: {answer.result.reason}", answer)
+    if answer.result.frames:
+        failed.add_note(answer.result.frames)
+    return failed
 
 
 def _account(rows: Sequence[Row]) -> Account | None:
@@ -316,7 +336,10 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     except InputError:
         raise
     except RunError as error:
-        raise RunFailedError(str(error)) from error
+        failed = RunFailedError(str(error))
+        for frames in getattr(error, "__notes__", ()):
+            failed.add_note(frames)
+        raise failed from error
     saved = max(Folder(run / "checkpoints").steps(), default=0)
     if said["kind"] == "left" and saved < said["step"]:
         raise _unsaved(said["told"] or "by another rank", said["step"], saved, run)

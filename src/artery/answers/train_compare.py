@@ -92,7 +92,8 @@ def calibrate_training(
     _tell(progress, "calibrating: operators, all-reduces, one reference run")
     groups = sorted({number for number in ranks if number > 1})
     processes = max([1, *groups])
-    return calibrated(list(probe(wanted(groups, compress), processes, timeout=timeout)), cores())
+    asked = wanted(groups, compress)
+    return calibrated(list(probe(asked, processes, timeout=timeout, heard=progress)), cores())
 
 
 def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
@@ -102,10 +103,25 @@ def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
         f"no {kind} was timed in the calibration; it is priced as its nearest kin"
         for kind in step.borrowed
     ]
+    if beyond := _beyond(step):
+        warnings.append(beyond)
     if run.batch % 16:
         warnings.append("batches that 16 does not divide may take kernels that are far slower")
     return Estimate(_predicted(run, step, machine, ranks), "calibrated closed form",
                     tuple(warnings))  # fmt: skip
+
+
+def _beyond(step: Step) -> str:
+    """Say that a step is smaller or larger than all whose operators were timed; empty if not."""
+    from artery.runner.calibration import timed_flops
+
+    least, most = timed_flops()
+    if least <= step.flops <= most:
+        return ""
+    return (
+        f"a step of {step.flops:.3g} FLOP is outside of what was calibrated ({least:.3g} to "
+        f"{most:.3g}): the prediction is drawn out"
+    )
 
 
 def measure_training(
@@ -167,7 +183,7 @@ def compare_trainings(
         asked = wanted([ranks] if ranks > 1 else [], [run.compress for run in runs])
         calibration = asked.runs
         asked = replace(asked, runs=(*calibration, *runs), rounds=rounds)
-    found = list(probe(asked, ranks))
+    found = list(probe(asked, ranks, heard=progress))
     if machine is None:
         machine = calibrated(
             [{**one, "runs": one["runs"][: len(calibration)]} for one in found], cores()

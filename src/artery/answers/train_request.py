@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import signal
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
+from artery.answers.train_shares import of_shares
 from artery.errors import InputError, Problem, Problems, UsageError
 from artery.runner.faults import Fault, read_faults
 from artery.runner.settings import Settings
@@ -93,6 +95,7 @@ def _check(asked: Request) -> None:
     with Problems() as problems:
         for field, found, rule, fix in (
             *_of_settings(asked.settings),
+            *of_shares(asked.settings, asked.ranks, asked.most),
             *_of_ranks(asked),
             *_of_doors(asked),
         ):
@@ -143,6 +146,9 @@ def _of_ranks(asked: Request) -> Iterator[_Wrong]:
     if not 1 <= asked.least <= asked.ranks <= _MOST_RANKS:
         found = f"{asked.ranks} ranks, at least {asked.least}"
         yield "ranks", found, f"1 to {_MOST_RANKS}, no fewer than --min-ranks", "choose others"
+    if asked.max_ranks is not None and asked.max_ranks < asked.ranks:
+        rule = f"no fewer than --ranks {asked.ranks}"
+        yield "max_ranks", str(asked.max_ranks), rule, "ask for more, or for fewer --ranks"
     if not 1 <= asked.agents <= asked.ranks:
         yield "agents", str(asked.agents), "from 1 to the number of ranks", "choose fewer"
     if settings.global_batch < most:
@@ -171,6 +177,20 @@ def _of_doors(asked: Request) -> Iterator[_Wrong]:
         elif not place.parent.is_dir():
             rule = "the folder of the copy must be there"
             yield "log", f"there is no folder {place.parent}", rule, "make it, or name another"
+        elif why := _unwritable(place):
+            yield "log", f"{asked.log}: {why}", "a file is written there", "name another"
+
+
+def _unwritable(place: Path) -> str:
+    """Return why no file can be written to ``place``, empty if one can; it is left as it is."""
+    try:
+        if place.exists():
+            with place.open("ab"):
+                return ""
+        with tempfile.NamedTemporaryFile(prefix=f".{place.name}.", dir=place.parent):
+            return ""
+    except OSError as error:
+        return error.strerror or str(error)
 
 
 def _of_faults(asked: Request, faults: tuple[Fault, ...]) -> Iterator[tuple[str, str, str]]:

@@ -133,7 +133,7 @@ def collectives(
     Collectives: all_reduce (if none is named), all_gather, reduce_scatter, alltoall, broadcast,
     reduce, sendrecv. Times are those of the slowest rank; the table has nccl-tests' columns, with
     the median as time. Switches that add are played by one more process. Exit code 1 if a result
-    is not the exact sum.
+    is not the exact sum, 5 if time was up.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.bench import bench_collectives
     from artery.report.bench import collectives_text, compared_drawing, compared_width

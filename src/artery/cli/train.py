@@ -139,7 +139,7 @@ _SURVIVING: Final = (
     ),
     click.option(
         "--preempted-code",
-        type=click.IntRange(0, 255),
+        type=click.IntRange(1, 255),
         default=PREEMPTED,
         help="Exit code after such a signal (default 75).",
     ),
@@ -195,7 +195,7 @@ def command(
     MODEL is resnet18, resnet50, transformer or module:function. Under torchrun or srun each
     process is one rank. Exit code 75 says that the run was told to go, has saved, and will go on
     when it is started again with the same --dir (130: by Ctrl-C); 4 that it could not go on or
-    save.
+    save; 3 that the model or the data failed twice the same way at the same step.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers import train as answers
     from artery.report.files import check_writable, write_or_print
@@ -211,7 +211,12 @@ def command(
     if said is not None:
         _one_rank(said, preempted_code)
         return
-    answer = answers.train(model, note=_note, progress=_Progress(), **asked)
+    try:
+        answer = answers.train(model, note=_note, progress=_Progress(), **asked)
+    except answers.RunFailedError as failed:
+        if as_json and failed.answer is not None:
+            _deliver(failed.answer, as_json=True, lang=lang, out=out)
+        raise
     write_or_print(lambda place: _deliver(answer, as_json=as_json, lang=lang, out=place), out)
     if answer.preempted:
         raise click.exceptions.Exit(INTERRUPTED if answer.interrupted else preempted_code)

@@ -291,11 +291,13 @@ def _flows(answer: BenchAnswer, word: Words) -> list[RenderableType]:
             lines.append(Text(word["flows_most"].format(worst=worst, wire=wire), style="yellow"))
         else:
             lines.append(Text(word["flows_one"]))
+    elif answer.lab.mode != "paced":
+        lines.append(Text(word["flows_small"], style="yellow"))
     row = answer.rows[-1]
     if row.predicted.high > row.predicted.low:
         low, high = show_time(row.predicted.low), show_time(row.predicted.high)
         size = show_bytes(row.size)
         lines.append(Text(word["flows_range"].format(draws=DRAWS, low=low, high=high, size=size)))
-    if row.predicted.seen is None:
+    if row.predicted.seen is None and answer.flows is not None:
         lines.append(Text(word["flows_unseen"], style="yellow"))
     return lines

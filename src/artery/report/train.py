@@ -103,7 +103,7 @@ def train_drawing(answer: TrainAnswer, language: Language) -> RenderableType:
         blocks.append(_time(answer.account, language))
     if result.recoveries:
         blocks.append(_recoveries(answer, words))
-    if lines := list(exchange_lines(result.figures, language)):
+    if lines := list(exchange_lines(result.figures, language, result.attempts)):
         blocks.append(labelled(heading("exchange", language), [Text(line) for line in lines]))
     if answer.comparison is not None:
         blocks.append(_compared(answer.comparison, words))
@@ -146,7 +146,7 @@ def _headline(answer: TrainAnswer, words: Mapping[str, str]) -> RenderableType:
 
 def _failures(answer: TrainAnswer, words: Mapping[str, str]) -> str:
     result = answer.result
-    if not result.restarts and not result.resizes:
+    if not (result.restarts or result.resizes or result.lost_steps):
         return words["none"]
     return words["failures_is"].format(
         restarts=result.restarts, lost=result.lost_steps, resizes=result.resizes

@@ -14,6 +14,7 @@ _EN: Final[Mapping[str, str]] = {
     "sent": "{bytes} a step and rank, {wait} a step waiting for it",
     "local": "weights averaged {averages:,} times in {steps:,} steps; {bytes} not sent",
     "time": " and {time} not spent",
+    "last": "counted in the last of {attempts} attempts only",
     "drift": "replicas at most {largest} apart before an average, {final} at the end",
     "scaling": "scaling",
     "efficiency": "{ranks} ranks: {rate} samples/s, efficiency {predicted} predicted, {measured} "
@@ -25,6 +26,7 @@ _ZH: Final[Mapping[str, str]] = {
     "sent": "每步每 rank {bytes}，每步等待 {wait}",
     "local": "{steps:,} 步中平均权重 {averages:,} 次；少发 {bytes}",
     "time": "，少花 {time}",
+    "last": "只统计最后一次尝试（共 {attempts} 次）",
     "drift": "副本在平均之前最多相差 {largest}，结束时相差 {final}",
     "scaling": "扩展",
     "efficiency": "{ranks} 个 rank：{rate} 样本/秒，效率预测 {predicted}，实测 {measured}",
@@ -33,8 +35,13 @@ _ZH: Final[Mapping[str, str]] = {
 _WORDS: Final[Mapping[Language, Mapping[str, str]]] = {"en": _EN, "zh": _ZH}
 
 
-def exchange_lines(figures: Mapping[str, float], language: Language) -> Iterator[str]:
-    """Yield what :meth:`figures` of an exchange says, a line each; nothing if nothing was sent."""
+def exchange_lines(
+    figures: Mapping[str, float], language: Language, attempts: int = 1
+) -> Iterator[str]:
+    """Yield what :meth:`figures` of an exchange says, a line each; nothing if nothing was sent.
+
+    They are those of the last of ``attempts``.
+    """
     word = _WORDS[language]
     steps = int(figures.get("steps", 0))
     if not steps:
@@ -53,6 +60,8 @@ def exchange_lines(figures: Mapping[str, float], language: Language) -> Iterator
         largest=show_percent(figures["largest_drift"]),
         final=show_percent(figures.get("final_drift", 0.0)),
     )
+    if attempts > 1:
+        yield word["last"].format(attempts=attempts)
 
 
 def scaling_lines(compared: TrainComparison, language: Language) -> Iterator[str]:

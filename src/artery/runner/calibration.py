@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from operator import itemgetter
 from typing import Any, Final
 
@@ -48,6 +49,15 @@ def wanted(groups: Sequence[int], compress: Sequence[str]) -> Wanted:
     runs = (replace(REFERENCE, overlap=False), REFERENCE)
     return Wanted(sweep=SIZES, groups=tuple(groups), types=types, operators=TIMED,
                   exchanges=exchanges, runs=runs)  # fmt: skip
+
+
+@cache
+def timed_flops() -> tuple[float, float]:
+    """Return the FLOP of the smallest and of the largest step whose operators are timed."""
+    steps = [
+        sum(one.flops for counted in passes(run) for one in counted.operators) for run in TIMED
+    ]
+    return min(steps), max(steps)
 
 
 def calibrated(found: Sequence[Mapping[str, Any]], cores: int) -> Machine:

@@ -229,6 +229,12 @@ def started(
         _end(processes)
 
 
+class TimeUpError(RunError):
+    """Time was up: the limit that the caller set for a run is broken."""
+
+    exit_code = 5
+
+
 def _attend(
     processes: list[subprocess.Popen[bytes]],
     lines: IO[bytes],
@@ -242,12 +248,13 @@ def _attend(
         codes = [process.poll() for process in processes]
         rest = _hear(rest + lines.read(), heard)
         if any(codes):
-            raise RunError(_first_failed(processes, folder))
+            kind = TimeUpError if time.monotonic() > end else RunError
+            raise kind(_first_failed(processes, folder))
         if all(code == 0 for code in codes):
             return
         if time.monotonic() > end:
             late = ", ".join(str(n) for n, code in enumerate(codes) if code is None)
-            raise RunError(
+            raise TimeUpError(
                 f"time was up and process {late} still ran; allow more with --timeout, or find "
                 f"what it waits for{_last_words(folder, codes.index(None))}"
             )

@@ -30,7 +30,7 @@ class Wire:
     """All-reduces among ``ranks``: seconds by bytes, alone and beside computing.
 
     Between the measured sizes a straight line; beyond the last one goes on as between the last
-    two.
+    two. In a step none is taken to be faster than the fastest that was timed.
     """
 
     ranks: int
@@ -178,8 +178,12 @@ class Machine:
         return buckets, before, after
 
     def _sent(self, size: int, run: Run, ranks: int) -> Sent:
-        sent = self.wire(ranks, run.compress).seconds(size)
-        return Sent(sent.wire_s * self.sharing.alone, sent.beside_s * self.sharing.beside)
+        wire = self.wire(ranks, run.compress)
+        sent, least = wire.seconds(size), min(*wire.alone, *wire.beside)
+        return Sent(
+            max(least, sent.wire_s * self.sharing.alone),
+            max(least, sent.beside_s * self.sharing.beside),
+        )
 
     def _seconds(self, operators: Sequence[Operator], ranks: int) -> NDArray[np.float64]:
         return self.costs.seconds(operators) * self._crowd(ranks) * self.others

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,16 @@ from artery.runner.measured import Run, Wanted
 from artery.runner.rounds import Sweep, TimedOperators, TimedRun
 
 
-def probe(wanted: Wanted, ranks: int, *, timeout: float = 300.0) -> Iterator[dict[str, Any]]:
+def probe(
+    wanted: Wanted,
+    ranks: int,
+    *,
+    timeout: float = 300.0,
+    heard: Callable[[str], None] | None = None,
+) -> Iterator[dict[str, Any]]:
     """Run a probe on ``ranks`` processes of this machine and yield what each rank found.
+
+    ``heard`` is called with each round that begins.
 
     Traces are read before the run's folder is gone: ``runs[].trace`` holds the fields of
     :mod:`artery.formats.kineto`.
@@ -34,7 +42,7 @@ def probe(wanted: Wanted, ranks: int, *, timeout: float = 300.0) -> Iterator[dic
     with run_folder() as folder:
         (folder / "probe.json").write_text(json.dumps(asdict(wanted)), "utf-8")
         command = [sys.executable, "-m", "artery.runner.probe"]
-        launched(command, ranks, folder=folder, timeout=timeout, environ=environ)
+        launched(command, ranks, folder=folder, timeout=timeout, environ=environ, heard=heard)
         found = []
         for rank in range(ranks):
             one = json.loads((folder / f"rank-{rank}.json").read_text("utf-8"))
@@ -62,7 +70,9 @@ def main() -> None:
     sweep = Sweep(wanted["sweep"], wanted["groups"], wanted["types"])
     timers = [*_timers(wanted)]
     runs = [TimedRun(Run(**run)) for run in wanted["runs"]]
-    for _ in range(wanted["rounds"]):
+    for done in range(wanted["rounds"]):
+        sys.stdout.write(f"round {done + 1} of {wanted['rounds']}\n")
+        sys.stdout.flush()
         sweep.once()
         for timer in timers:
             dist.barrier()

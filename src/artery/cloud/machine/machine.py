@@ -53,6 +53,7 @@ class Machine:
         self._gathering = Gathering(policy)
         self._resumed = False
         self._stepped = False
+        self._from_memory = False
         self._surmised = False
         self._preempted = ""
         self._saving = False
@@ -301,6 +302,7 @@ class Machine:
         self.phase, self.deadline = "running", at + self.policy.begin
         self._resumed = self._stepped = False
         step, host = self._states.best(member.host.name for member in chosen)
+        self._from_memory = host is not None
         yield actions.Begin(self.counts.attempts, self.world, step, host)
 
     def _attempt(
@@ -315,6 +317,8 @@ class Machine:
                     self._tally.goes_on_from(step)
             case events.Stepped(at, _, step):
                 self._tally.came_to(step)
+                if self.phase == "pausing" and self._preempted:  # now there is a step to be saved
+                    self.deadline = max(self.deadline, at + self.policy.pause)
                 if self.phase == "running" and not self._stepped:
                     self._stepped = True
                     self.deadline, self.reason = inf, ""
@@ -382,6 +386,8 @@ class Machine:
         self._preempted = reason
         if self.phase == "running":
             yield from self._pause(at, save=True)
+            if not self._stepped and not self._from_memory:  # nothing would be lost
+                self.deadline = at + self.policy.grace
         elif self.phase == "forming":
             yield from self._end("preempted", reason)
 

@@ -103,8 +103,10 @@ class Folder:
                 raise Torn(f"{place.name}: {len(state)} bytes instead of {manifest['bytes']}")
             if hashlib.sha256(state).hexdigest() != manifest["sha256"]:
                 raise Torn(f"{place.name}: the checksum does not match")
-        except (OSError, ValueError, KeyError) as error:
-            raise Torn(f"{place.name}: {error}") from error
+        except OSError as error:
+            raise Torn(f"{place.name}: {error.strerror or error}") from error
+        except (ValueError, KeyError) as error:
+            raise Torn(f"{place.name}: its manifest cannot be read") from error
         return state, manifest
 
     def put_aside(self, step: int) -> None:

@@ -16,6 +16,8 @@ from artery.errors import InputError, Problem
 def load(name: str) -> Callable[..., object]:
     """Return the function ``module:function``; the current folder is searched first."""
     module_name, _, function_name = name.partition(":")
+    if not all(part.isidentifier() for part in module_name.split(".")):
+        raise _wrong(f'module "{module_name}"', "is no name of a module, such as pack.module")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

@@ -28,6 +28,7 @@ from artery.runner.supervisor.home import described
 from artery.runner.supervisor.hosts import Host, Hosts
 from artery.runner.supervisor.journal import Journal
 from artery.runner.supervisor.orders import Orders
+from artery.runner.supervisor.repeats import Repeats
 from artery.runner.supervisor.result import RunResult
 from artery.runner.supervisor.signals import Told
 from artery.runner.supervisor.story import Story
@@ -82,6 +83,11 @@ class Supervisor:
         self._leaving: set[str] = set()
         self._slow: dict[int, float] = {}
         self._last: dict[str, Any] = {}
+        self._repeats = Repeats()
+        self._frames = ""
+        self._diverged = False
+        self._wanted, self._joined = fleet.agents, 0
+        self._invited = 0
 
     def run(self) -> RunResult:
         """Run to the end, whatever it is; nothing is left running."""
@@ -221,10 +227,12 @@ class Supervisor:
                 "failed", "agents end before they have joined (see above)"
             )
         elif self._orders.end is None:
+            self._wanted += 1
             self.hosts.start(self._fleet.places)
 
     def _host_joined(self, host: Host, _: dict[str, Any]) -> None:
         host.joined, self._unborn = True, [0, 0]
+        self._joined += 1
         self._feed(events.HostJoined(self._now(), host.name, host.places))
 
     def _host_started(self, host: Host, said: dict[str, Any]) -> None:
@@ -252,6 +260,7 @@ class Supervisor:
             if self._attempt.observe(self._now(), member, mark):
                 self._story.stepped_at(mark.at)
                 self._progress(mark.step)
+                self._repeats.came_to(mark.step)
 
     def _host_lost(self, host: Host, said: dict[str, Any]) -> None:
         member, reason = said["member"], said["reason"]
@@ -280,9 +289,14 @@ class Supervisor:
         if reason not in ("", PEER):
             self._note(f"{self._attempt.name(member)} left attempt {attempt}: {reason}")
         self._feed(events.Left(self._now(), member, attempt, step, reason))
+        if reason not in ("", PEER) and self._repeats.again(reason, step, attempt):
+            words = f"{reason}; the same twice after step {step}: to try again would not help"
+            self._orders.end = self._orders.end or actions.End("failed", words)
 
-    def _worker_resumed(self, _: Host, __: str, said: dict[str, Any]) -> None:
+    def _worker_resumed(self, _: Host, member: str, said: dict[str, Any]) -> None:
         attempt, step = said["attempt"], said["step"]
+        if attempt == self._attempt.number:
+            self._orders.resumed(member, step)
         if attempt == self._attempt.number and self._attempt.watch is None:
             self._attempt.watch = Watch(self._fleet.hang, self._fleet.slow)
         self._feed(events.Resumed(self._now(), attempt, step))
@@ -309,6 +323,14 @@ class Supervisor:
     def _worker_refused(self, host: Host, _: str, said: dict[str, Any]) -> None:
         self._host_refused(host, said)
 
+    def _worker_frames(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        self._frames = said["text"]
+
+    def _worker_diverged(self, _: Host, __: str, said: dict[str, Any]) -> None:
+        if not self._diverged:  # each rank sees it, and again after a restart
+            self._diverged = True
+            self._warned(said["text"])
+
     def _worker_warning(self, _: Host, __: str, said: dict[str, Any]) -> None:
         self._warned(said["text"])
 
@@ -325,14 +347,24 @@ class Supervisor:
             self._faults[said["index"]],
             self.hosts,
             self._attempt.members,
-            join=lambda: self.hosts.start(self._fleet.places),
+            join=self._invite,
             preempt=lambda: self._told.hear(signal.SIGTERM),
         )
         self.hosts.tell(member, "fault_done", index=said["index"])
 
+    def _invite(self) -> None:
+        self._invited, self._wanted = self._invited + 1, self._wanted + 1
+        self.hosts.start(self._fleet.places)
+
+    def _missing(self) -> int:
+        """Return how many hosts that a drill had started have not joined."""
+        return max(0, min(self._invited, self._wanted - self._joined))
+
     # The end
 
     def _result(self, end: actions.End) -> RunResult:
+        if missing := self._missing():
+            self._warned(f"the run ended before {missing} of the hosts of --fault join had joined")
         counts = self.machine.counts
         found = RunResult(
             end.outcome,
@@ -349,6 +381,8 @@ class Supervisor:
             slow=tuple(self._slow.items()),
             warnings=tuple(self._warnings),
             log=self._run / "phases.jsonl",
+            repeated=self._repeats.found,
+            frames=self._frames,
         )
         if end.outcome == "finished":
             said = self._last

@@ -22,6 +22,7 @@ class Orders:
     ) -> None:
         self.attempt = Attempt()
         self.end: actions.End | None = None
+        self._awaited = "", 0, ""
         self._hosts, self._forget, self._note = hosts, forget, note
 
     def carry_out(self, action: actions.Action, store: str | None) -> None:
@@ -97,4 +98,13 @@ class Orders:
             f"the memory of {begin.host}" if begin.host else "disk" if begin.step else "nothing"
         )
         if begin.attempt > 1 or begin.step:
-            self._note(f"{len(begin.members)} ranks go on from step {begin.step} ({source})")
+            first = begin.members[places.index(begin.host) if begin.host in places else 0]
+            self._awaited = first, begin.step, source
+
+    def resumed(self, member: str, step: int) -> None:
+        """Say what the attempt goes on from, once who has the state has said what it really is."""
+        first, named, source = self._awaited
+        if member == first:
+            source = source if step == named else "disk" if step else "nothing"
+            self._note(f"{len(self.attempt.members)} ranks go on from step {step} ({source})")
+            self._awaited = "", 0, ""

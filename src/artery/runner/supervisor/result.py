@@ -38,7 +38,11 @@ class Recovery:
 
 @dataclass(slots=True)
 class RunResult:
-    """How a run ended and what it cost. ``score`` is what ``metric`` says, on held-out samples."""
+    """How a run ended and what it cost. ``score`` is what ``metric`` says, on held-out samples.
+
+    ``repeated``: it ended because the same error came again at the same step; ``frames`` is where
+    the last error of a rank came from, for ``--debug``.
+    """
 
     outcome: Outcome
     reason: str
@@ -59,3 +63,5 @@ class RunResult:
     slow: tuple[tuple[int, float], ...] = ()
     warnings: tuple[str, ...] = ()
     log: Path | None = None
+    repeated: bool = False
+    frames: str = ""

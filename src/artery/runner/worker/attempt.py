@@ -65,6 +65,7 @@ class Attempt:
         self.met = False
         self._next_question = 0
         self._slowest = 0.0
+        self._diverged = False
 
     @property
     def step(self) -> int:
@@ -158,11 +159,13 @@ class Attempt:
 
     def _read(self) -> bytes:
         """Return the newest good state, empty for none; what is torn is said and put aside."""
+        torn: list[str] = []
         if self.given.memory and self.place.copy is not None:
             try:
                 step, data = read_copy(self.place.copy)
-            except Torn as torn:
-                self._torn(str(torn), self.given.step, memory=True)
+            except Torn as why:
+                self.link.send("torn", step=self.given.step, memory=True)
+                torn.append(str(why))
             else:
                 if step == self.given.step:
                     return data
@@ -170,15 +173,21 @@ class Attempt:
         # Not only up to the step that was named: news of a save may be on its way.
         for step in self.folder.newest(most=self.settings.steps):
             try:
-                return self.folder.read(step)[0]
-            except Torn as torn:
+                state = self.folder.read(step)[0]
+            except Torn as why:
                 self.folder.put_aside(step)
-                self._torn(str(torn), step, memory=False)
+                self.link.send("torn", step=step, memory=False)
+                torn.append(str(why))
+            else:
+                self._used(torn, f"the state of step {step} is used")
+                return state
+        self._used(torn, "there is no older state: training begins anew")
         return b""
 
-    def _torn(self, why: str, step: int, *, memory: bool) -> None:
-        self.link.send("torn", step=step, memory=memory)
-        self.link.send("warning", text=f"{why}; an older state is used")
+    def _used(self, torn: list[str], instead: str) -> None:
+        """Say which states are torn, each in turn, and what is gone on from after all."""
+        for number, why in enumerate(torn, 1):
+            self._warn(f"{why}; {instead if number == len(torn) else 'an older one is tried'}")
 
     # Training
 
@@ -192,6 +201,9 @@ class Attempt:
         self.progress.touch(self.given.attempt, training.step)
         own = training.computed - before
         self._slowest = max(self._slowest, ended - begun)
+        if training.diverged and not self._diverged:
+            self._diverged = True
+            self.link.send("diverged", step=training.diverged, text=diverged(training.diverged))
         self.log.write(
             "first_step" if first else "step",
             begun,
@@ -328,6 +340,14 @@ class Attempt:
 
     def _together(self) -> None:
         dist.barrier()
+
+
+def diverged(step: int) -> str:
+    """Say that the loss is no number any more from ``step`` on."""
+    return (
+        f"the loss is not finite from step {step} on: the run has diverged, and its weights are "
+        "of no use; try a smaller --lr, or --warmup"
+    )
 
 
 def disband() -> None:

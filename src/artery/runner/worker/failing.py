@@ -19,5 +19,5 @@ def reason(error: Exception) -> str:
 
 
 def last_frames(error: Exception) -> str:
-    """Return where an error comes from, the frames of the user's own code last."""
+    """Return where an error comes from, for ``--debug``: frames of the user's own code last."""
     return "".join(traceback.format_exception(error)).split("\nframe #", 1)[0][-2000:].rstrip()

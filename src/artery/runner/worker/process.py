@@ -160,5 +160,5 @@ def _result(attempt: Attempt) -> dict[str, Any]:
         over = attempt.link.stopped(number) or not attempt.met
         why = "" if over else reason(error)
         if why not in ("", PEER):
-            attempt.link.send("warning", text=last_frames(error))
+            attempt.link.send("frames", text=last_frames(error))
     return {"kind": "left", "attempt": number, "step": attempt.step, "reason": why}

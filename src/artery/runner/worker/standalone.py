@@ -39,7 +39,7 @@ class Alone:
 
     def send(self, kind: str, **fields: object) -> None:
         """Keep warnings; nobody hears the rest."""
-        if kind == "warning":
+        if kind in ("warning", "diverged"):
             self.warnings.append(str(fields["text"]))
 
     def wish(self, _: int) -> int:
@@ -107,7 +107,9 @@ def _failed(error: Exception, attempt: Attempt, mine: World) -> RunError:
     why = reason(error)
     if why == PEER:
         return RunError(f"rank {mine.rank} stops after step {attempt.step}: {PEER}")
-    return RunError(f"rank {mine.rank} stops after step {attempt.step}: {last_frames(error)}")
+    failed = RunError(f"rank {mine.rank} stops after step {attempt.step}: {why}")
+    failed.add_note(last_frames(error))
+    return failed
 
 
 def _master() -> str:

@@ -21,7 +21,8 @@ from artery.runner.worker.batches import batch, draw, share
 class Training:
     """A model on its way, as one of ``ranks`` ranks has it.
 
-    ``step`` steps are done. ``meeting`` is called when this rank begins to wait for the others
+    ``step`` steps are done; ``diverged`` is the first whose loss here was not finite, 0 for none.
+    ``meeting`` is called when this rank begins to wait for the others
     (true) and when it has met them (false); ``computed`` are the seconds it computed on its own.
     """
 
@@ -37,6 +38,7 @@ class Training:
         self.step = 0
         self.computed = 0.0
         self.loss = math.nan
+        self.diverged = 0
         self.model = task.build(settings.seed)
         self.optimizer = _optimizer(self.model, settings)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, _rate(settings))
@@ -71,15 +73,15 @@ class Training:
 
     def _plain(self, whole: Tensor, slowed: Callable[[float], None], began: float) -> None:
         settings, mine = self.settings, share(whole, self.rank, self.ranks)
-        pieces = [p for p in range(settings.accumulate) if len(share(mine, p, settings.accumulate))]
-        for number in pieces:
-            piece = share(mine, number, settings.accumulate)
+        spans = [span for span in shares(len(mine), settings.accumulate) if span]
+        for number, span in enumerate(spans):
+            piece = mine[span.start : span.stop]
             draw(settings.seed, self.step, self.rank * settings.accumulate + number)
-            self.exchange.begin(self.model, last=number == pieces[-1])
+            self.exchange.begin(self.model, last=number == len(spans) - 1)
             weight = len(piece) * self.ranks / len(whole)  # the exchange divides by the ranks
             loss = self.task.loss(self.model, piece) * weight
             loss.backward()  # type: ignore[no-untyped-call]
-            self.loss = float(loss.detach())
+            self._note_loss(loss)
         self._own_part_done(slowed, began)
         self.exchange.reduce(self.model)
         self._same_buffers()
@@ -92,7 +94,7 @@ class Training:
         def loss(worker: int) -> Tensor:
             draw(settings.seed, self.step, worker)
             value = self.task.loss(self.model, share(whole, worker, parts))
-            self.loss = float(value.detach())
+            self._note_loss(value)
             return value
 
         def computed() -> None:
@@ -102,6 +104,12 @@ class Training:
         logical_gradients(
             self.model, mine, weights, loss, rank=self.rank, ranks=self.ranks, computed=computed
         )
+
+    def _note_loss(self, loss: Tensor) -> None:
+        """Keep a pass's loss, and the step where it was not finite for the first time."""
+        self.loss = float(loss.detach())
+        if not math.isfinite(self.loss):
+            self.diverged = self.diverged or self.step + 1
 
     def _own_part_done(self, slowed: Callable[[float], None], began: float) -> None:
         slowed(perf_counter() - began)
