@@ -56,3 +56,70 @@ def test_a_plan_on_a_drawn_system(file: Path, capsys: Output) -> None:
     best = json.loads(capsys.readouterr().out)["plans"][0]
     assert best["memory"]["fits"] == "yes"
     assert best["step_time_s"] > 0
+
+
+def seconds(collective: str, on: str, size: str, capsys: Output) -> float:
+    assert main(["expect", collective, "--on", on, "--size", size, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    return float(row["time_s"])
+
+
+def drawn(folder: Path, chips: int, cables: list[tuple[str, str, int]]) -> str:
+    """Write a network of NDR cables of so many GB/s, and return its file."""
+    per = "GB/s per direction"
+    lines = [
+        f'  {{ends = ["{one}", "{other}"], link = "ib-ndr", bandwidth = "{rate} {per}"}},'
+        for one, other, rate in cables
+    ]
+    head = ['name = "drawn"', 'title = "Drawn"', 'chip = "h100-sxm"', 'library = "nccl"']
+    node = ["[node]", 'kind = "graph"', f"chips = {chips}", "cables = [", *lines, "]", ""]
+    file = folder / "drawn.toml"
+    file.write_text("\n".join([*head, *node]), encoding="utf-8")
+    return str(file)
+
+
+def test_all_to_all_over_uneven_halves_is_bounded_by_the_cut(capsys: Output) -> None:
+    # 4 · 6 pairs send a tenth of 1 GiB each way over 100 GB/s; alone the links could do 2 ms.
+    least = 24 * 2**30 / 10 / 100e9
+    assert least <= seconds("alltoall", str(UNEVEN), "1G", capsys) <= 1.3 * least
+
+
+@pytest.mark.parametrize(
+    ("collective", "crossing"),
+    [("all_reduce", 7 / 4), ("sendrecv", 1.0), ("broadcast", 1.0), ("alltoall", 16 / 8)],
+)
+def test_rings_cross_a_thin_cable_once_and_all_to_all_by_every_pair(
+    collective: str, crossing: float, tmp_path: Path, capsys: Output
+) -> None:
+    # Eight chips, four to a switch; ``crossing`` of the size passes the 10 GB/s (96 %) each way.
+    cables = [(f"chip{chip}", f"switch{chip // 4}", 100) for chip in range(8)]
+    file = drawn(tmp_path, 8, [*cables, ("switch0", "switch1", 10)])
+    least = crossing * 2**30 / 9.6e9
+    assert seconds(collective, file, "1G", capsys) == pytest.approx(least, rel=0.01)
+
+
+@pytest.mark.parametrize(("collective", "crossing"), [("all_reduce", 6 / 4), ("alltoall", 4 / 4)])
+def test_a_line_of_chips(collective: str, crossing: float, tmp_path: Path, capsys: Output) -> None:
+    # The ring goes along the line and back; all-to-all sends 2 · 2 parts over the middle.
+    file = drawn(tmp_path, 4, [(f"chip{chip}", f"chip{chip + 1}", 10) for chip in range(3)])
+    least = crossing * 2**30 / 9.6e9
+    assert seconds(collective, file, "1G", capsys) == pytest.approx(least, rel=0.01)
+
+
+@pytest.mark.parametrize("on", [str(DGX_1), "dgx-1v:8"])
+def test_all_to_all_on_a_dgx_1_shares_the_socket_link(on: str) -> None:
+    # 4 · 4 pairs from half to half, of which four have NVLink; seven parts sent by each chip.
+    socket = 9.6e9
+    assert system(on).tiers[0].exchange[8] == pytest.approx(7 * socket / 12)
+
+
+@pytest.mark.parametrize(("collective", "size"), [("sendrecv", "128M"), ("alltoall", "256M")])
+def test_two_cards_through_host_memory_have_one_rate(
+    collective: str, size: str, capsys: Output
+) -> None:
+    # Both write and read 128 MiB in a memory of 51.2 GB/s at once: a quarter for each crossing, of
+    # which the link reaches 76 % and a library 63 % of that (measured without peer-to-peer).
+    told = seconds(collective, "rtx3090x2", size, capsys)
+    assert 2**27 / told == pytest.approx(51.2e9 / 4 * 0.76 * 0.63, rel=0.02)
+    assert main(["simulate", collective, "--on", "rtx3090x2", "--size", size, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["time_s"] == pytest.approx(told, rel=0.01)

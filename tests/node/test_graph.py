@@ -39,6 +39,8 @@ def test_two_stars_joined_by_a_thin_wire() -> None:
     assert tier.bandwidth == pytest.approx(1.5e9)
     assert tier.pair == pytest.approx(2e9)
     assert tier.ring[2:] == pytest.approx([10e9, 2e9, 2e9])
+    # Of three chips two send over the thin wire at a time: rate · 2/2.
+    assert tier.exchange[2:] == pytest.approx([10e9, 2e9, 1.5e9])
 
 
 def test_a_complete_graph_uses_all_its_wires() -> None:

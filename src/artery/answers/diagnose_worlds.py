@@ -209,6 +209,7 @@ def _scaled(tier: Tier, share: object) -> Tier:
         burst=tier.burst * factor,
         pair=tier.pair * factor,
         ring=tuple(rate * factor for rate in tier.ring),
+        exchange=tuple(rate * factor for rate in tier.exchange),
     )
 
 

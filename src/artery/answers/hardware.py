@@ -78,6 +78,7 @@ def _wider(tier: Tier, factor: float) -> Tier:
         burst=tier.burst * factor,
         pair=tier.pair * factor,
         ring=tuple(rate * factor for rate in tier.ring),
+        exchange=tuple(rate * factor for rate in tier.exchange),
     )
 
 

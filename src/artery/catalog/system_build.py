@@ -146,7 +146,8 @@ def _nested(
         if kept and kept[-1].chips >= chips:
             break
         size = min(tier.chips, chips)
-        kept.append(replace(tier, chips=size, ring=tier.ring[: size + 1]))
+        ring, exchange = tier.ring[: size + 1], tier.exchange[: size + 1]
+        kept.append(replace(tier, chips=size, ring=ring, exchange=exchange))
     return tuple(kept)
 
 

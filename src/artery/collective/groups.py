@@ -7,6 +7,7 @@ few dozen of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from artery.collective.arrays import Flags, Floats, Ints
 from artery.collective.library import Library
 from artery.collective.placement import Placement, Spread
 from artery.core.system import System, Tier
+
+Way = Literal["ring", "exchange"]
+"""How the members of a group send: each to the next one, or each to all others alike."""
 
 _NETWORKS = frozenset(
     {"infiniband", "ethernet", "roce", "efa", "slingshot", "omni-path", "tcp", "network"}
@@ -26,12 +30,13 @@ class Groups:
 
     ``ranks`` members on ``nodes`` nodes (scale-up domains), ``fullest`` in the fullest of them
     and ``fewest`` in the emptiest. ``inner`` is the index of the tier that joins the members of
-    a node, ``inner_rate`` what one of them sends over it (B/s, what the link reaches),
-    ``pair_rate`` what it sends to one other. ``outer`` is the index of the tier between nodes
-    that limits the group (-1 inside one node), ``node_rate`` what the group sends out of its
-    emptiest node, ``outer_pair`` what one chip sends out at most, ``exchange`` the seconds that
-    all-to-all spends between nodes per byte of size, ``outer_latency`` one way across the
-    outermost tier. ``in_switch`` and ``sharp`` say that the switches inside the node, and all
+    a node, ``inner_rate`` what one of them sends over it round a ring (B/s, what the link reaches),
+    ``inner_exchange`` what it sends to all others alike, ``pair_rate`` what it sends to one other.
+    ``outer`` is the index of the tier between nodes that limits the group (-1 inside one node),
+    ``node_rate`` what the group sends out of its emptiest node round a ring, ``apart_rate`` the
+    same to nodes far apart, ``outer_pair`` what one chip sends out at most, ``exchange`` the
+    seconds that all-to-all spends between nodes per byte of size, ``outer_latency`` one way across
+    the outermost tier. ``in_switch`` and ``sharp`` say that the switches inside the node, and all
     switches between nodes, reduce. ``torus`` flags groups on a torus, along whose dimensions
     they extend by ``dims`` (one row each, 1 where a group does not extend).
     """
@@ -42,9 +47,11 @@ class Groups:
     fewest: Floats
     inner: Ints
     inner_rate: Floats
+    inner_exchange: Floats
     pair_rate: Floats
     outer: Ints
     node_rate: Floats
+    apart_rate: Floats
     outer_pair: Floats
     exchange: Floats
     outer_latency: Floats
@@ -52,6 +59,15 @@ class Groups:
     sharp: Flags
     torus: Flags
     dims: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The groups as they were asked for; ``concurrent``: all of them run at once."""
+
+    ranks: Ints
+    stride: Ints
+    concurrent: bool
 
 
 def is_network(tier: Tier, system: System) -> bool:
@@ -93,14 +109,15 @@ def gather(
     inner = _inner_tier(system, node, stride)
     tiers = inner_tiers(system)
     dims = _dims(system, ranks, stride)
+    asked = _Asked(ranks, stride, concurrent)
     emptiest = [spread.fewest for spread in spreads]
-    capacity = _capacities(system, library, spreads, emptiest, concurrent=concurrent)
+    capacity = _capacities(system, library, spreads, emptiest, asked, "exchange")
     fullest = [spread.fullest for spread in spreads]
-    crowded = _capacities(system, library, spreads, fullest, concurrent=concurrent)
+    crowded = _capacities(system, library, spreads, fullest, asked, "exchange")
+    along = _capacities(system, library, spreads, emptiest, asked, "ring")
     network = system.tiers[tiers:]
     outside = node.domains > 1
-    tightest = capacity.argmin(axis=0) if len(capacity) else np.zeros(len(ranks), np.int64)
-    node_rate = capacity.min(axis=0) if len(capacity) else np.full(len(ranks), np.inf)
+    tightest = along.argmin(axis=0) if len(along) else np.zeros(len(ranks), np.int64)
     return Groups(
         ranks=ranks.astype(np.float64),
         nodes=node.domains,
@@ -110,11 +127,13 @@ def gather(
         inner_rate=np.where(
             (stride > 1) & (dims.prod(axis=0) == ranks) & (ranks > 1) & _is_torus(system),
             _box_rate(system, dims),
-            _inner_rate(system, inner, node, stride, concurrent=concurrent),
+            _inner_rate(system, inner, node, asked, "ring"),
         ),
+        inner_exchange=_inner_rate(system, inner, node, asked, "exchange"),
         pair_rate=_by_tier(system, inner, [t.pair * t.link.efficiency for t in system.tiers]),
         outer=np.where(outside, tightest + tiers, -1),
-        node_rate=np.where(outside, node_rate, np.inf),
+        node_rate=np.where(outside, along.min(axis=0, initial=np.inf), np.inf),
+        apart_rate=np.where(outside, capacity.min(axis=0, initial=np.inf), np.inf),
         outer_pair=_outer(spreads, [t.pair * t.link.efficiency for t in network]),
         exchange=np.maximum(
             _exchange(ranks, spreads, emptiest, capacity),
@@ -146,36 +165,43 @@ def _inner_tier(system: System, node: Spread, stride: Ints) -> Ints:
     return index
 
 
-def _inner_rate(
-    system: System, inner: Ints, node: Spread, stride: Ints, *, concurrent: bool
-) -> Floats:
-    """Return what one chip sends to the others of its group in its node, in B/s."""
+def _inner_rate(system: System, inner: Ints, node: Spread, asked: _Asked, way: Way) -> Floats:
+    """Return what one chip sends in its node, round a ring or to all others alike, in B/s."""
     rate = np.full(len(inner), np.inf)
     for index, tier in enumerate(system.tiers[: inner_tiers(system)]):
         here = inner == index
-        free = np.full(len(inner), tier.bandwidth if concurrent else tier.burst)
+        free = np.full(len(inner), tier.bandwidth if asked.concurrent else tier.burst)
         if tier.ring:
-            members = np.clip(np.ceil(node.fullest).astype(np.int64), 0, len(tier.ring) - 1)
-            rings = np.asarray(tier.ring, dtype=np.float64)[members]
-            # Rings are known for neighbours; others share the tier with groups of their own.
-            spaced = np.minimum(rings, tier.bandwidth) if concurrent else rings
-            free = np.where(stride == 1, rings, spaced)
+            members = np.ceil(node.fullest).astype(np.int64)
+            free = _on_wiring(tier, way, members, asked)
         rate = np.where(here & (node.fullest > 1), free * tier.link.efficiency, rate)
     return rate
 
 
-def _capacities(
+def _on_wiring(tier: Tier, way: Way, members: Ints, asked: _Asked) -> Floats:
+    """Return what each of the members sends on a tier that knows its wiring, in B/s."""
+    known = np.asarray(tier.exchange if way == "exchange" and tier.exchange else tier.ring)
+    rates = known[np.clip(members, 0, len(known) - 1)]
+    if not asked.concurrent:
+        return rates
+    # Rates are known for neighbours; others share the tier with groups of their own.
+    whole = known[-1] if way == "exchange" and tier.exchange else tier.bandwidth
+    return np.where(asked.stride == 1, rates, np.minimum(rates, whole))
+
+
+def _capacities(  # noqa: PLR0917 - all of one question
     system: System,
     library: Library,
     spreads: list[Spread],
     members: list[Floats],
-    *,
-    concurrent: bool,
+    asked: _Asked,
+    way: Way,
 ) -> Floats:
     """Return what ``members`` of a group send out of their lower domain, one row per network tier.
 
     Groups that run together share a tier evenly; one that runs alone may use all the cards of
-    its members, up to what the whole domain has. Tiers that a group does not cross count as
+    its members, up to what the whole domain has. A drawn network, whose chips are its nodes, knows
+    what rings and exchanges over it reach. Tiers that a group does not cross count as
     infinite.
     """
     first = inner_tiers(system)
@@ -183,11 +209,14 @@ def _capacities(
     rows = []
     for lower, count, tier in zip(spreads, members, system.tiers[first:], strict=False):
         network = library.network(tier.link)
-        whole = below * tier.bandwidth * tier.link.efficiency
+        free = np.full(len(count), tier.bandwidth)
+        if tier.exchange:
+            free = _on_wiring(tier, way, asked.ranks, asked)
+        whole = below * free * tier.link.efficiency
         if network.cap is not None:
-            whole = min(whole, network.cap * below / max(system.chips_per_node, 1))
+            whole = np.minimum(whole, network.cap * below / max(system.chips_per_node, 1))
         shared = np.where(count > 1, network.shared, 1.0)
-        share = count / below if concurrent else np.ones_like(count)
+        share = count / below if asked.concurrent else np.ones_like(count)
         alone = count * tier.burst * tier.link.efficiency
         rate = np.minimum(whole * share, alone) * shared
         rows.append(np.where(lower.domains > 1, rate, np.inf))

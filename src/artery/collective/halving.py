@@ -35,7 +35,7 @@ def halving_doubling(groups: Groups, collective: Collective) -> Work:
         inner_bytes=inner,
         outer_bytes=outer,
         inner_seconds=inner / groups.inner_rate,
-        outer_seconds=outer / groups.node_rate,
+        outer_seconds=outer / groups.apart_rate,
     )
 
 
@@ -61,4 +61,4 @@ def pat(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one s
     k = groups.nodes
     nothing = np.zeros_like(k)
     share = (k - 1) / k
-    return Work(nothing, tree_depth(k), nothing, share, nothing, share / groups.node_rate)
+    return Work(nothing, tree_depth(k), nothing, share, nothing, share / groups.apart_rate)

@@ -18,6 +18,7 @@ from artery.collective.library import CHANNELS, OPENING, Library
 from artery.collective.placement import Placement, packed
 from artery.core.pricing import Collective
 from artery.core.system import System
+from artery.node.pcie_tree import STAGED
 
 ALIKE: Final = {
     "pairwise": "grouped",
@@ -36,7 +37,7 @@ class Overheads:
 
     ``latency`` are the seconds of hardware latency in the steps: with ``startup`` all that the
     closed form counts beside bytes. ``passing`` are the seconds that the busiest chip itself needs
-    to pass its bytes on, to whichever port: no network makes it faster (0: chips pass nothing on).
+    to pass its bytes on, to whichever port: no network makes it faster (0: nothing is passed on).
     """
 
     startup: float
@@ -103,7 +104,9 @@ def overheads(
             startup += float(work.outer_steps[0]) * further
         inside, outside = line.fraction * adding, outside * adding
         moving = float(work.inner_seconds[0]) / inside * played.size
-        passing = 0.0 if algorithm.lines == "exchange" or groups.torus[0] else moving
+        # Staged, every byte is passed on: by the host, through its memory.
+        direct = algorithm.lines == "exchange" and tier.link.kind != STAGED
+        passing = 0.0 if direct or groups.torus[0] else moving
         sending = float(work.outer_seconds[0]) / outside * played.size
         added = Overheads(startup, inside, outside, line.protocol, latency, passing)
         found.append((startup + latency + max(moving, sending), added))

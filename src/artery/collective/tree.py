@@ -46,5 +46,5 @@ def tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one 
         inner_bytes=inner,
         outer_bytes=outer,
         inner_seconds=inner / groups.inner_rate,
-        outer_seconds=outer / groups.node_rate,
+        outer_seconds=outer / groups.apart_rate,
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from artery.core.link import Link
 from artery.core.system import Tier
+from artery.node.paths import Paths, exchanges
 from artery.node.pcie_tree import Host, hang
 from artery.node.rings import disjoint_rings, rings_in_order
 from artery.node.scale_up import Layout, ScaleUp, bundle
@@ -32,7 +33,9 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
 
     ``nvlink`` is all six links of a chip together, ``latency`` one way over NVLink in seconds.
     The ring over ``g`` packed chips is the number of rings that fit on links of their own (six
-    for all eight) times one link's bandwidth; where NVLink closes no ring, PCIe carries it.
+    for all eight) times one link's bandwidth; where NVLink closes no ring, PCIe carries it. An
+    all-to-all is as slow as its slowest cable: the 12 pairs of chips in either direction that are
+    in different halves and have no NVLink share the link between the sockets.
     """
     layout = Layout(CHIPS)
     lane = nvlink.bandwidth / LINKS_PER_CHIP
@@ -51,6 +54,7 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
         # The slowest pair has no NVLink; a ring over all of PCIe passes every part of its way.
         pair=pcie[CHIPS],
         latency=latency,
+        exchange=exchanges(Paths(layout), CHIPS),
         ring=tuple(fast or slow for fast, slow in zip(rings, pcie, strict=True)),
     )
     return layout.build((tier,), seats)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
 from artery.core.link import Link
 from artery.core.system import Tier
-from artery.node.paths import Paths
+from artery.node.paths import Paths, exchanges
 from artery.node.rings import narrowest_in_ring, rings_in_order, rings_on_links
 from artery.node.scale_up import Layout, ScaleUp, bundle
 
@@ -21,8 +20,8 @@ def graph(layout: Layout, latency: float) -> ScaleUp:
 
     ``latency`` is one way over one cable in seconds; the tier's is that of the longest of the
     shortest paths. The tier's bandwidth is what every chip sends if all send to all alike over
-    shortest paths; ``pair`` is the slowest of these paths, ``ring`` the ring in rank order, or
-    those on direct links between chips if they are faster.
+    shortest paths, as ``exchange`` has it for fewer; ``pair`` is the slowest of these paths,
+    ``ring`` the ring in rank order, or those on direct links between chips if they are faster.
     Raises :class:`artery.node.paths.NoWayError` if two chips are not joined.
     """
     paths = Paths(layout)
@@ -32,9 +31,8 @@ def graph(layout: Layout, latency: float) -> ScaleUp:
         for target in range(layout.chips)
         if source != target
     ]
-    load = Counter(hop for way in ways for hop in pairwise(way))
-    others = layout.chips - 1
-    everyone = others * min(paths.bandwidth(*hop) / count for hop, count in load.items())
+    exchange = exchanges(paths, layout.chips)
+    everyone = exchange[-1]
     rates = [min(paths.bandwidth(*hop) for hop in pairwise(way)) for way in ways]
     ring, direct = rings_in_order(layout), rings_on_links(layout)
     fastest = tuple(map(max, ring, direct))
@@ -48,6 +46,7 @@ def graph(layout: Layout, latency: float) -> ScaleUp:
         pair=min(rates),
         latency=latency * max(len(way) - 1 for way in ways),
         ring=fastest,
+        exchange=exchange,
     )
     return layout.build((tier,))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
+from itertools import pairwise
 
 from artery.node.scale_up import Layout
 
@@ -28,6 +29,7 @@ class Paths:
         self._chips = layout.chips
         self._via_host = via_host
         self._hosts = layout.vertices("host")
+        self._known: dict[tuple[int, int], list[int]] = {}
         self._near: dict[int, dict[int, float]] = {}
         for one, other, index in layout.cables:
             for near, far in ((one, other), (other, one)):
@@ -44,6 +46,11 @@ class Paths:
 
         Raises :class:`NoWayError` if they are not joined.
         """
+        if (source, target) not in self._known:
+            self._known[source, target] = self._found(source, target)
+        return self._known[source, target]
+
+    def _found(self, source: int, target: int) -> list[int]:
         path = self._shortest(source, target, past_chips=False)
         if path is None:
             path = self._shortest(source, target, past_chips=True)
@@ -79,6 +86,23 @@ class Paths:
                 if past_chips or near >= self._chips:
                     queue.append(near)
         return before
+
+
+def exchanges(paths: Paths, chips: int) -> tuple[float, ...]:
+    """Return, at index ``g``, the B/s that each of the chips 0 … g-1 sends, all to all alike.
+
+    Each pair takes the shortest way; with ``load`` pairs over a cable in one direction the g-1
+    transfers of a chip share ``(g-1) · bandwidth / load`` of it, and the least of all cables holds.
+    Index 0 and 1 are 0: nothing is sent. Raises :class:`NoWayError` if two chips are not joined.
+    """
+    rates = [0.0, 0.0]
+    load: Counter[tuple[int, int]] = Counter()
+    for last in range(1, chips):
+        for other in range(last):
+            load.update(pairwise(paths.between(other, last)))
+            load.update(pairwise(paths.between(last, other)))
+        rates.append(last * min(paths.bandwidth(*hop) / pairs for hop, pairs in load.items()))
+    return tuple(rates[: chips + 1])
 
 
 def _trace(before: Mapping[int, int], source: int, target: int) -> list[int]:
