@@ -39,9 +39,9 @@ _INTRO: Final = Text(
   own bytes over the system's bandwidths, and each survives some failures only.
 * **The share of time that trains** is Daly's complete model (FGCS 22(3), 2006, equation 20) with
   the mean restart, times what farther tiers, copies that are not yet safe, stalls and slow nodes
-  take; intervals are those that make it largest. It counts from the first start on. The queue before
-  it (`--queue-time`) holds no chips: it costs nothing, nothing fails in it, and of the definitions
-  Meta's ETTR and Google's scheduling count it.
+  take; intervals are those that make it largest. It counts from the first start on. The queue
+  before it (`--queue-time`) holds no chips: it costs nothing, nothing fails in it, and of the
+  definitions Meta's ETTR and Google's scheduling count it.
 
 A real run is accounted for in the same classes: `artery goodput --log FILE...` takes the phases of
 `artery train`, logs of Megatron-LM, torchtitan and others with or without torchrun's own lines,

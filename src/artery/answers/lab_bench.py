@@ -94,7 +94,7 @@ def lab_bench(
 
 COUNTED: Final = 512 * 2**10
 """Bytes that a flow of the ring must move to be counted (assumed): rendezvous and barriers moved
-some 28 KiB beside it (measured, four hosts)."""
+some 28 KiB beside it (assumed)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,8 +63,9 @@ _NAMES: Final = """
     WORK_FIFO_BYTES WORK_FIFO_DEPTH
 """
 KNOWN: Final = frozenset(f"NCCL_{name}" for name in _NAMES.split())
-"""Of the user guide and of NCCL's sources, and those that PyTorch, nccl-tests and plugins read under
-this prefix. Only ever held against names one letter off: what is far from all is somebody's own."""
+"""Of the user guide and of NCCL's sources, and those that PyTorch, nccl-tests and plugins read
+under this prefix. Only ever held against names one letter off: what is far from all is somebody's
+own."""
 
 
 def near(name: str, known: str) -> bool:

@@ -98,19 +98,25 @@ def _read(text: Text) -> _Tasks:
             rank = -1
         elif rank < 0:
             tasks.wrong(number, f'"{line}"', "stands outside of any rank", 'begin with "rank 0 {"')
-        elif (found := _DEPENDENCY.fullmatch(line)) is not None:
-            _depend(tasks, number, found, labels)
-        elif (found := _OPERATION.fullmatch(line)) is not None:
-            _operate(tasks, number, rank, found)
-            if found["label"]:
-                labels[found["label"]] = len(tasks.rank) - 1
         else:
-            rule = "a rank has sends, receives, calc and requires"
-            tasks.wrong(number, f'"{line}"', rule, "e.g. l1: send 8b to 1 tag 0")
+            _statement(tasks, number, rank, line, labels)
     if not begun:
         fix = "write what each does, from rank 0 { to }"
         tasks.wrong(1, f"num_ranks {tasks.ranks}", "no rank has anything to do", fix)
     return tasks
+
+
+def _statement(tasks: _Tasks, number: int, rank: int, line: str, labels: dict[str, int]) -> None:
+    """Note one line of a rank's block; ``labels`` are those of the block so far."""
+    if (found := _DEPENDENCY.fullmatch(line)) is not None:
+        _depend(tasks, number, found, labels)
+    elif (found := _OPERATION.fullmatch(line)) is not None:
+        _operate(tasks, number, rank, found)
+        if found["label"]:
+            labels[found["label"]] = len(tasks.rank) - 1
+    else:
+        rule = "a rank has sends, receives, calc and requires"
+        tasks.wrong(number, f'"{line}"', rule, "e.g. l1: send 8b to 1 tag 0")
 
 
 def _number(tasks: _Tasks, line: int, text: str, most: int, rule: str, *, instead: int = 0) -> int:
