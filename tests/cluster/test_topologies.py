@@ -188,6 +188,17 @@ def test_dual_tor() -> None:
         paths(found, single_homed, source, target)
 
 
+def test_dual_tor_spreads_counted_routes_over_both_ports() -> None:
+    levels = (Level("leaf", 8, radix=16), Level("spine", None, radix=16))
+    found = assembled(single(), FatTree(CARD, 1, levels, 1e-6, 1e-7, tors=2), 32)
+    net = network(found)
+    ways = paths(found, net, *all_pairs(32), policy="static")
+    load = np.bincount(ways.link, minlength=len(net.rate))
+    # Chips and cards have 31 to send to and hear from, cards over two ports. The 8 cards of a pair
+    # of leaves send to 24 elsewhere over 2 x 8 links up, and hear from as many over those down.
+    assert sorted(load.tolist()) == [8 * 24 // 16] * 128 + [15] * 64 + [16] * 64 + [31] * 64
+
+
 BALANCED = Dragonfly(CARD, 1, nodes=8, routers=4, latency=1e-6, hop=1e-7, long=3e-7, radix=7)
 """p = 2, a = 4, h = 2: 9 groups of 8 nodes (Kim et al., ISCA 2008, a = 2p = 2h)."""
 

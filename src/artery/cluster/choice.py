@@ -72,6 +72,17 @@ class Choice:
         """Whether paths are counted and not hashed: static routes, by their target."""
         return self._words is None and self._whole is not None
 
+    def port(self, count: int, source: Ints) -> Ints:
+        """Return which of ``count`` ports of a target counted paths lead to, by their ``source``.
+
+        A target has an address for each port, so this uses no digit up: the switches above tell
+        the targets apart by all of them. Sources ``count`` in a row change over together, so that a
+        shift, in which the target goes on with the source, takes all ports too.
+        """
+        if count == 1 or self._whole is None:
+            return _NOTHING
+        return np.asarray((source // count + self._whole) % count)
+
     def among(self, windows: int) -> None:
         """Count on only among every ``windows``-th of what the digits left over count."""
         if self._turn is not None:

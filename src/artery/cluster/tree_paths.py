@@ -61,8 +61,11 @@ def tree_paths(
     base = base * per_tree
     leaf = leaf_of(one, found[0], nodes, own.source, own.source_card)
     goal = leaf_of(one, found[0], nodes, own.target, own.target_card)
-    tor = choice(one.tors)
-    far = np.where(leaf == goal, tor, choice(one.tors)) if one.tors > 1 else tor
+    if choice.by_target:
+        tor = far = choice.port(one.tors, own.source)
+    else:
+        tor = choice(one.tors)
+        far = np.where(leaf == goal, tor, choice(one.tors)) if one.tors > 1 else tor
     rise = base + (own.source * one.cards + own.source_card) * one.tors + tor
     fall = base + (own.target * one.cards + own.target_card) * one.tors + far
     middle = _over(found, leaf + tor, goal + far, choice)
