@@ -142,6 +142,20 @@ def test_efa_has_its_own_start() -> None:
     assert "other_transport" in found.notes
 
 
+def test_efa_sprays_of_itself_and_hashes_where_told() -> None:
+    # Measured on two p5.48xlarge: 437.8 GB/s at 2 GiB (awsome-distributed-training, nccl-tests on
+    # EKS); by its links a node sends 8 x 50 GB/s, and two rings of a node pass its NVLinks.
+    found = simulate("all_reduce", "aws-p5:16", size="2G", links=0)
+    assert found.request["routing"] == "spray"
+    assert "srd" in found.notes
+    assert found.busbw == pytest.approx(437.8e9, rel=0.1)
+    hashed = simulate("all_reduce", "aws-p5:16", size="2G", routing="ecmp", links=0)
+    assert hashed.request["routing"] == "ecmp"
+    assert "srd" not in hashed.notes
+    assert hashed.seconds > 1.5 * found.seconds
+    assert simulate("all_reduce", "dgx-h100:16", size="2G", links=0).request["routing"] == "ecmp"
+
+
 def test_what_is_down_has_its_number_and_names() -> None:
     found = simulate("all_reduce", "rail-clos-h100:1024", fail_links="1%", fail_switches=2, links=0)
     assert found.down is not None

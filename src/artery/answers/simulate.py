@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from artery.answers.simulate_request import DEFAULT_SIZE, Request
@@ -13,7 +13,7 @@ from artery.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from artery.answers.simulate_played import Outcome, Question
     from artery.answers.simulate_result import Note, SimulateAnswer, Tried
-    from artery.simulator.scenario import EngineName, FlowControl, Routing
+    from artery.simulator.scenario import EngineName, FlowControl
     from artery.simulator.seeds import Range
 
 Heard = Callable[[str], None]
@@ -53,7 +53,8 @@ def watched(
     request = Request(collective=collective, on=on, **options)
     request.check()
     tell("laying the network out")
-    return _answer(request, _question(request), tell)
+    question = _question(request)
+    return _answer(replace(request, routing=question.scenario.routing), question, tell)
 
 
 def twins() -> str | None:
@@ -131,12 +132,13 @@ def _question(request: Request) -> Question:
     own = read.transport_of(system)
     transport = request.transport or own
     protocol(transport)
+    routing = read.routing_of(request.routing, transport)
     library = library_of(system, request.nccl)
     asked = system if transport == own else over(system, transport)
     offload = offload_of(request.offload)
     card = offload.card.adding if offload.card is not None else None
     scenario = Scenario(
-        routing=cast("Routing", request.routing),
+        routing=routing,
         transport=transport,
         queue_pairs=request.queue_pairs,
         failed=read.failures(request.fail_links, network(system)) if request.fail_links else 0.0,
@@ -165,7 +167,7 @@ def _question(request: Request) -> Question:
             (system, asked),
             library,
             (own, transport),
-            spread=request.routing == "spray",
+            spread=routing == "spray",
             adding=request.algorithm in ("best", "collnet") or request.offload == "switch",
         ),
     )
@@ -273,6 +275,14 @@ def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
     return tuple(at[question.chips].tolist())
 
 
+def _transport_notes(question: Question, outcome: Outcome) -> Iterator[Note]:
+    """Yield what another transport than the system's changes, and what EFA's own does."""
+    if question.transport is not None:
+        yield question.transport
+    if outcome.scenario.transport == "efa" and outcome.scenario.routing == "spray":
+        yield "srd"
+
+
 def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     """Return what has to be said about the run."""
     from artery.simulator.buffers import control_of
@@ -282,8 +292,7 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     notes: list[Note] = []
     if ranks == 1:
         notes.append("alone")
-    if question.transport is not None:
-        notes.append(question.transport)
+    notes += _transport_notes(question, outcome)
     if outcome.algorithm == "collnet":
         notes.append("plugin")
     segment = protocol(outcome.scenario.transport).segment

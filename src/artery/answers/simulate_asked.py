@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from artery.cluster.routing import Network
+    from artery.simulator.scenario import Routing
 
     Ints = NDArray[np.int64]
 
@@ -64,6 +65,17 @@ def transport_of(system: System) -> str:
     if not system.tiers:
         return "roce"
     return TRANSPORTS.get(system.tiers[-1].link.kind, "roce")
+
+
+def routing_of(asked: str, transport: str) -> Routing:
+    """Return the routing that was ``asked``; ``auto``: the one that ``transport`` brings along.
+
+    SRD, EFA's transport, sends the packets of a flow over many paths at once (Shalev et al., IEEE
+    Micro 40(6), 2020); any other keeps a flow to one, which switches choose by hashing.
+    """
+    if asked != "auto":
+        return cast("Routing", asked)
+    return "spray" if transport == "efa" else "ecmp"
 
 
 def adding(text: str | None, system: System) -> float:

@@ -9,7 +9,7 @@ from types import NoneType
 from artery.answers.arguments import check_kinds
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
-ROUTINGS = ("ecmp", "static", "adaptive", "spray")
+ROUTINGS = ("auto", "ecmp", "static", "adaptive", "spray")
 FLOW_CONTROLS = ("auto", "none", "pfc", "credit")
 ENGINES = ("auto", "coupled", "messages", "fluid", "sampled")
 DEFAULT_SIZE = "1G"
@@ -26,19 +26,21 @@ class Request:
     (``leaf 3 -> spine 5``), which fail before the run or, with ``fail_at``, during it.
     ``background`` are shares of the network and jobs beside this one (``alltoall:1G:64-127``),
     ``slow`` are ``RANK=2x`` and ``RANK=5ms``, ``matrix`` is a CSV file of what each rank sends to
-    each. ``flow_control`` is what full port buffers do: ``pfc``, ``credit``, ``none`` (they are
-    endless) or ``auto``, the transport's where it can harm others. ``reduce_rate`` is how fast a
-    chip adds what it receives (``400 GB/s``, or ``chip``: as its memory does; ``None``: as the
-    library's constants hold it), ``offload`` who adds: ``auto``, ``none`` (chips), ``switch``, or
-    a network card of the catalog. ``seeds`` runs as many draws of hashes and failures, ``links``
-    counts the hottest. ``size`` is 1G unless there is a ``matrix``.
+    each. ``routing`` is how packets choose among equal paths; ``auto`` sprays them where the
+    transport does so itself (EFA's SRD), and hashes elsewhere. ``flow_control`` is what full port
+    buffers do: ``pfc``, ``credit``, ``none`` (they are endless) or ``auto``, the transport's where
+    it can harm others. ``reduce_rate`` is how fast a chip adds what it receives (``400 GB/s``, or
+    ``chip``: as its memory does; ``None``: as the library's constants hold it), ``offload`` who
+    adds: ``auto``, ``none`` (chips), ``switch``, or a network card of the catalog. ``seeds`` runs
+    as many draws of hashes and failures, ``links`` counts the hottest. ``size`` is 1G unless there
+    is a ``matrix``.
     """
 
     collective: str
     on: str
     size: str | int | None = None
     algorithm: str = "auto"
-    routing: str = "ecmp"
+    routing: str = "auto"
     queue_pairs: int = 1
     placement: str = "packed"
     transport: str | None = None

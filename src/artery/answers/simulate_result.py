@@ -29,6 +29,7 @@ Note = Literal[
     "card",
     "other_transport",
     "same_transport",
+    "srd",
 ]
 """What has to be said beside the figures; the renderer has the words."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from artery.core.graph import Operation, TaskGraph
     from artery.core.system import System
     from artery.simulator.placed import Placed
-    from artery.simulator.scenario import EngineName, Routing, Scenario
+    from artery.simulator.scenario import EngineName, Scenario
     from artery.simulator.tasks import TasksPlayed
 
 Ints = NDArray[np.int64]
@@ -45,7 +45,7 @@ def simulate_work(
     engine and seed; its collective is not looked at. Raises ``InputError`` and ``UsageError``.
     """
     from artery.answers.libraries import library_of
-    from artery.answers.simulate_asked import failures, order, transport_of
+    from artery.answers.simulate_asked import failures, order, routing_of, transport_of
     from artery.answers.simulate_transport import over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
@@ -69,10 +69,12 @@ def simulate_work(
     own = transport_of(system)
     transport = request.transport or own
     protocol(transport)
+    routing = routing_of(request.routing, transport)
+    request = replace(request, routing=routing)
     system = system if transport == own else over(system, transport)
     library = library_of(system, request.nccl)
     scenario = Scenario(
-        routing=cast("Routing", request.routing),
+        routing=routing,
         transport=transport,
         queue_pairs=request.queue_pairs,
         failed=failures(request.fail_links, network(system)) if request.fail_links else 0.0,

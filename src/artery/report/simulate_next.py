@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any, Final
 
+from artery.answers.simulate_asked import routing_of, transport_of
 from artery.answers.simulate_result import SimulateAnswer
 from artery.report.typed import asked_on
 
@@ -29,13 +30,19 @@ def next_commands(answer: SimulateAnswer) -> Iterator[str]:
     given = "" if answer.request["matrix"] else size
     rest = "".join(_flags(answer.request))
     routing, algorithm = answer.request["routing"], answer.request["algorithm"]
-    turned = "" if routing == "ecmp" else f" --routing {routing}"
+    turned = "" if routing == "ecmp" and not _sprays(answer) else f" --routing {routing}"
     if algorithm != "best":
         yield (f"artery simulate {answer.collective} {where}{given} --algorithm best{turned}{rest}")
     if routing == "ecmp" and len(answer.simulation.network.between):
         chosen = "" if algorithm == "auto" else f" --algorithm {quote(str(algorithm))}"
         yield f"artery simulate {answer.collective} {where}{given}{chosen} --routing spray{rest}"
     yield f"artery expect {answer.collective} {where}{size}{_version(answer.request)}"
+
+
+def _sprays(answer: SimulateAnswer) -> bool:
+    """Whether packets are sprayed unless one asks for another routing."""
+    transport = answer.request["transport"] or transport_of(answer.system)
+    return routing_of("auto", str(transport)) == "spray"
 
 
 def _flags(request: Mapping[str, Any]) -> Iterator[str]:

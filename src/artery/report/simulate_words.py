@@ -85,6 +85,8 @@ _EN = {
     "other_transport": "Over {transport}: steps between nodes, protocols, what a node sends at "
     "most, and the window are those of {library} and {transport}; the links stay the system's.",
     "same_transport": "{transport} in place of the system's own transport changes nothing here.",
+    "srd": "EFA's own transport (SRD) sends over many paths at once; --routing ecmp keeps every "
+    "flow to one.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
     "job at a time on a port.",
     "unfinished": "Some messages never arrived: failures left them no way.",
@@ -164,6 +166,7 @@ _ZH = {
     "other_transport": "经 {transport} 时，节点间每步的用时、协议、每个节点的发送上限和窗口取"
     " {library} 与 {transport} 的值；链路仍是系统自己的。",
     "same_transport": "以 {transport} 代替系统自己的传输方式，此处没有任何变化。",
+    "srd": "EFA 自带的传输（SRD）把一个流同时分到多条路径；--routing ecmp 让每个流只走一条。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",
