@@ -148,7 +148,7 @@ def diagnose(
         case.origins, tuple((path, one.format) for path, one in readings),
         tuple(_notes(case, found, readings, worst)), _wire(found.curve), proof, job, run,
         stand.setting.ranks if stand is not None and stand.setting is not None else None,
-        trace_of(readings),
+        trace_of(readings, on, overrides),
         nodes=None if stand is None or stand.setting is None else stand.setting.system.nodes,
     )  # fmt: skip
     if not anonymise:

@@ -21,6 +21,7 @@ from typing import Any, Final, TypeGuard
 
 from artery.core.term import Measurement, Term
 from artery.errors import InputError, Problem
+from artery.formats import kineto_calls
 from artery.formats.reading import Format, Ignored, Progress, Reading
 from artery.formats.text import Text, open_bytes, read_text, short
 from artery.units import show_time
@@ -80,6 +81,7 @@ class _Events:
     categories: Counter[str] = field(default_factory=Counter)
     annotations: Counter[str] = field(default_factory=Counter)
     steps: dict[int, float] = field(default_factory=dict)
+    calls: kineto_calls.Calls = field(default_factory=kineto_calls.Calls)
     copies: int = 0
     unreadable: int = 0
     distributed: dict[str, Any] = field(default_factory=dict)
@@ -171,21 +173,30 @@ def _take(event: object, events: _Events) -> None:
     if not (_is_time(length) and _is_time(start)):
         events.unreadable += 1
     elif category in _ON_DEVICE:
-        kind = events.talk if _COMMUNICATES.search(name[:2000]) else events.compute
-        _note(kind, start, length, events)
+        talks = _COMMUNICATES.search(name[:2000]) is not None
+        _note(events.talk if talks else events.compute, start, length, events)
+        if talks:
+            events.calls.kernel(event.get("args"), length)
         key = name[:120] if name[:120] in events.count or len(events.count) < _NAMES else "others"
         events.count[key] += 1
         events.time[key] = events.time.get(key, 0.0) + length
     elif category in _COPIES:
         events.copies += 1
     elif category in ("user_annotation", "cpu_op", "operator"):
-        if step := _STEP.fullmatch(name[:40]):
-            events.steps[int(step[1])] = length * 1e-6
-        elif name.startswith(("nccl:", "gloo:")):
-            events.annotations[name[:60]] += 1
-            _note(events.collectives, start, length, events)
-        elif name.startswith("aten::"):
-            _note(events.operators, start, length, events)
+        _take_host(name, start, length, event.get("args"), events)
+
+
+def _take_host(name: str, start: float, length: float, told: object, events: _Events) -> None:
+    """Note one event of the processor; ``told`` are its ``args``."""
+    if step := _STEP.fullmatch(name[:40]):
+        events.steps[int(step[1])] = length * 1e-6
+    elif name.startswith(("nccl:", "gloo:")):
+        events.annotations[name[:60]] += 1
+        _note(events.collectives, start, length, events)
+    elif name == "record_param_comms":
+        events.calls.launch(told)
+    elif name.startswith("aten::"):
+        _note(events.operators, start, length, events)
 
 
 def _note(
@@ -234,6 +245,7 @@ def _fields(events: _Events) -> dict[str, Any]:
             {"name": name, "count": events.count[name], "time_s": time * 1e-6}
             for name, time in named[:50]
         ],
+        **events.calls.fields(),
         "top_kernels": [
             {"name": name, "count": events.count[name], "time_s": time * 1e-6}
             for name, time in longest[:10]
@@ -317,6 +329,7 @@ def _summary(fields: dict[str, Any]) -> Iterator[str]:
     if fields["collectives"]:
         first = fields["collectives"][0]
         yield f"longest communication: {first['count']} x {first['name'].partition('(')[0][:60]}"
+    yield from kineto_calls.summary(fields)
 
 
 def _warnings(fields: dict[str, Any], events: _Events) -> Iterator[str]:
