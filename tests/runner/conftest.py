@@ -139,8 +139,9 @@ def nothing_left(
     assert processes() <= before[0]
     assert memories() <= before[1]
     assert open_sockets() <= before[2]
-    # Torch makes its compiler's folder when it is imported, and who is killed leaves it.
-    left = [one.name for one in temporary.iterdir() if not one.name.startswith("torchinductor_")]
+    # Torch makes its compiler's folder when it is imported, torchrun one for logs: not ours.
+    torchs = ("torchinductor_", "torchelastic_")
+    left = [one.name for one in temporary.iterdir() if not one.name.startswith(torchs)]
     assert left == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import pytest
@@ -125,30 +124,26 @@ def test_a_memory_that_the_system_clears_away_costs_a_restart(
     tmp_path: Path, undisturbed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As systemd does with the shared memory of a user who logs out."""
-    accept, known = Hosts.accept, []
+    calm = undisturbed(steps=800, save_every=50)
+    accept, known, cleared = Hosts.accept, list[Path](), list[Path]()
 
     def heard(hosts: Hosts) -> Host | None:
         host = accept(hosts)
         known.extend([host.memory] if host is not None else [])
         return host
 
-    def clear() -> None:
-        for memory in known:
-            shutil.rmtree(memory)
+    saved_before = Supervisor._worker_saved
+
+    def saved(supervisor: Supervisor, host: Host, member: str, said: dict[str, Any]) -> None:
+        saved_before(supervisor, host, member, said)
+        while known:  # at the first save, long before the end
+            shutil.rmtree(known[-1])
+            cleared.append(known.pop())
 
     monkeypatch.setattr(Hosts, "accept", heard)
-    paced = Timer(1.0, lambda: None)
-    started = Supervisor._worker_stepped
-
-    def stepped(*words: Any) -> None:
-        started(*words)
-        if not paced.is_alive() and not paced.finished.is_set():
-            paced.function = clear
-            paced.start()
-
-    monkeypatch.setattr(Supervisor, "_worker_stepped", stepped)
-    ran = run(tmp_path, 2, steps=400, save_every=50)
-    assert paced.finished.is_set()
+    monkeypatch.setattr(Supervisor, "_worker_saved", saved)
+    ran = run(tmp_path, 2, steps=800, save_every=50)
+    assert cleared
     assert ran.result.outcome == "finished"
     assert ran.result.restarts == 1
-    assert ran.result.digest == undisturbed(steps=400, save_every=50)
+    assert ran.result.digest == calm
