@@ -11,16 +11,13 @@ import pytest
 from artery.catalog import system
 from artery.core.pricing import Collective
 from artery.core.system import System
-from artery.native import core
 from artery.simulator.scenario import EngineName, Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import Simulation, simulate
 from tests.native.compiled import use
 
 MIB = 2**20
-COMPILED = pytest.mark.skipif(
-    core().library is None, reason="the twins come to the same picosecond, in minutes"
-)
+COMPILED = pytest.mark.usefixtures("compiled_loops")
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
 
 

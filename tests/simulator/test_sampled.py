@@ -10,7 +10,6 @@ import pytest
 from artery.catalog import system
 from artery.core.system import System
 from artery.errors import InputError
-from artery.native import core
 from artery.simulator import choice, sampled
 from artery.simulator.loads import hottest
 from artery.simulator.sampled import _quantile
@@ -19,9 +18,7 @@ from artery.simulator.shapes import shaped
 from artery.simulator.simulate import Simulation, simulate
 
 MIB = 2**20
-COMPILED = pytest.mark.skipif(
-    core().library is None, reason="the twins come to the same picosecond, in minutes"
-)
+COMPILED = pytest.mark.usefixtures("compiled_loops")
 
 
 @pytest.fixture(scope="module")
