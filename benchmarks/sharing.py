@@ -15,10 +15,11 @@ import numpy as np
 
 from artery.catalog import system
 from artery.cluster.routing import Network, Paths, network, paths
-from artery.native.coupled import Pipelines, coupled
+from artery.native.coupled import coupled
 from artery.native.fluid import fluid
 from artery.native.gates import by_steps
 from artery.native.maxmin import maxmin
+from artery.native.pipelines import Pipelines
 from artery.native.work import Links, Transfers, Work
 from benchmarks.reference import fastest, gather, peak_memory, print_case
 

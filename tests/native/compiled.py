@@ -15,6 +15,7 @@ from artery import native
 from artery.native import FOLDER, Core
 
 WITH = {
+    "coupled": ("fluid", "repair"),
     "fluid": ("repair",),
     "messages": ("fluid", "repair"),
     "packets": ("messages",),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.native.coupled import Pipelines
 from artery.native.gates import by_steps
+from artery.native.pipelines import Pipelines
 from artery.native.work import Ints, Links, Longs, Transfers, Work
 
 RATE, HOP = 50 * 10**9, 500_000

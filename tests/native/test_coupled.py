@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.errors import UsageError
-from artery.native.coupled import Pipelines, coupled
+from artery.native.coupled import coupled
 from artery.native.fluid import NO_CHANGES, fluid
 from artery.native.gates import at_times
+from artery.native.pipelines import Pipelines
 from artery.native.work import Links, Transfers, Work, duration
 from tests.native.compiled import use
 from tests.native.pipelines import HOP, RATE, SOFTWARE, as_pipelines, fabric
 from tests.native.pipelines import ring_paths as ring
 
 
-@pytest.fixture(autouse=True, params=["fluid", None], ids=["c", "twin"])
+@pytest.fixture(autouse=True, params=["coupled", None], ids=["c", "twin"])
 def _core(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, request.param)
 
@@ -180,7 +181,7 @@ def test_pipes_taken_together_are_as_one_by_one(monkeypatch: pytest.MonkeyPatch)
     groups = np.random.default_rng(0).permutation(64).reshape(8, 8)
     rings_ = as_pipelines([ring(net, group, seed) for seed, group in enumerate(groups)], 10**6)
     together = coupled(net.links, rings_)
-    monkeypatch.setattr("artery.native.coupled.CHUNK", 1)
+    monkeypatch.setattr("artery.native.crossed.CHUNK", 1)
     apart = coupled(net.links, rings_)
     for name in ("time", "fill", "flow", "bytes", "crossings"):
         assert np.array_equal(getattr(together, name), getattr(apart, name)), name

@@ -7,9 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from artery.native.coupled import Pipelines, coupled
+from artery.native.coupled import coupled
 from artery.native.fluid import fluid
 from artery.native.messages import Transport, messages
+from artery.native.pipelines import Pipelines
 from artery.native.work import Links, Work
 from tests.native.compiled import use
 from tests.native.pipelines import as_messages, as_pipelines, fabric, ring_paths
@@ -24,7 +25,7 @@ TREES = tuple(product((16, 64), (0.0, 0.05), (False, True), (0, 1)))
 def time_of(links: Links, pipes: Pipelines) -> int:
     """Return when the last pipe ends, ps."""
     with pytest.MonkeyPatch.context() as patch:
-        use(patch, "fluid")
+        use(patch, "coupled")
         return int(coupled(links, pipes).time.max())
 
 
@@ -38,7 +39,7 @@ def queued(work: Work) -> int:
 def flowing(work: Work) -> int:
     """Return how long the messages take at fair rates, ps."""
     with pytest.MonkeyPatch.context() as patch:
-        use(patch, "fluid")
+        use(patch, "coupled")
         return fluid(work).played.makespan
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from artery.native.coupled import Pipelines
 from artery.native.gates import by_dependencies
+from artery.native.pipelines import Pipelines
 from artery.native.work import Links, Longs, Transfers, Work
 from tests.native.pipelines import Fabric, hashed
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from artery.core.schedule import Pipe
 from artery.core.system import System
-from artery.native.coupled import Pipelines
+from artery.native.pipelines import Pipelines
 from artery.simulator.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
 from artery.simulator.placed import Ints, Placed
 from artery.simulator.routes import Ends, Routes, domain, ends, routes, spread
