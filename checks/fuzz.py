@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from artery.answers.diagnose_facts import curves_of, facts_of
+from artery.answers.diagnose.facts import curves_of, facts_of
 from artery.errors import InputError
 from artery.formats.reading import Format, Reading
 from artery.formats.recognise import SURE_ENOUGH, formats

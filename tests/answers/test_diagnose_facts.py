@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
-from artery.answers.diagnose_case import impossible_degrees
+from artery.answers.diagnose.case import impossible_degrees
 from artery.diagnoser.case import Fact
 
 

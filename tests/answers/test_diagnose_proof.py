@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import diagnose
-from artery.answers.diagnose_fabric import fabric_of
-from artery.answers.diagnose_proof import Played, Proof
+from artery.answers.diagnose.fabric import fabric_of
+from artery.answers.diagnose.proof import Played, Proof
 from artery.errors import InputError
 from artery.formats.recognise import read
 

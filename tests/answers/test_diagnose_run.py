@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from artery.answers.diagnose import diagnose
-from artery.answers.diagnose_run import RunHeld
+from artery.answers.diagnose.run import RunHeld
 from artery.answers.plan import plan
 from artery.cli import main
 from artery.errors import InputError, UsageError

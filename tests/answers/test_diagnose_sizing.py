@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
-from artery.answers.diagnose_sizing import sizing_facts
+from artery.answers.diagnose.sizing import sizing_facts
 
 
 def told(tmp_path: Path, text: str) -> DiagnoseAnswer:

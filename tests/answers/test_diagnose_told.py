@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
-from artery.answers.diagnose_scaling import scaling_facts
-from artery.answers.diagnose_training import training_facts
-from artery.answers.diagnose_words import failed_allocations, out_of_memory, parameters_of
+from artery.answers.diagnose.scaling import scaling_facts
+from artery.answers.diagnose.training import training_facts
+from artery.answers.diagnose.words import failed_allocations, out_of_memory, parameters_of
 from artery.diagnoser.case import Fact
 
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from artery.answers.diagnose import diagnose
-from artery.answers.diagnose_trace import TraceHeld
+from artery.answers.diagnose.trace import TraceHeld
 from artery.answers.expect import expect
 from artery.cli import main
 from tests.formats.readings import FIXTURES

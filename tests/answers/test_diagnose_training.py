@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import diagnose
-from artery.answers.diagnose_training import training_facts
+from artery.answers.diagnose.training import training_facts
 from artery.diagnoser.verdict import Diagnosis
 
 GIB = 2.0**30

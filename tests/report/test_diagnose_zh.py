@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers import diagnose as room
-from artery.answers import diagnose_system
+from artery.answers.diagnose import system as diagnose_system
 from artery.cli import main
 from artery.diagnoser import verdict
 from artery.diagnoser.rules import causes

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
-from artery.answers.diagnose_proof import Proof
+from artery.answers.diagnose.proof import Proof
 from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World, causes, shown
 from artery.diagnoser.verdict import Judged, Missing, settles

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.diagnose_job import Job
-from artery.answers.diagnose_proof import Proof
+from artery.answers.diagnose.job import Job
+from artery.answers.diagnose.proof import Proof
 from artery.report.terminal import indented, labelled
 from artery.report.words import Words
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.diagnose_run import Compared, Differs, RunHeld
+from artery.answers.diagnose.run import Compared, Differs, RunHeld
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.diagnose_trace import CallHeld, TraceHeld
+from artery.answers.diagnose.trace import CallHeld, TraceHeld
 from artery.report.terminal import indented
 from artery.report.words import Words
 

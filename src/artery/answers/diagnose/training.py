@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from artery.answers.diagnose_scaling import scaling_facts
-from artery.answers.diagnose_words import failed_allocations, out_of_memory
+from artery.answers.diagnose.scaling import scaling_facts
+from artery.answers.diagnose.words import failed_allocations, out_of_memory
 from artery.catalog.chips import chip as chip_of
 from artery.diagnoser.case import Fact, number
 from artery.errors import InputError
@@ -59,7 +59,7 @@ def training_facts(
     the peak, counted by the experts that a token meets; ``mfu_dense`` and
     ``mfu_sparse``: achieved FLOP/s over either peak; ``implied_network_rate``: B/s that the
     longer step of several nodes implies; ``out_of_memory``, ``no_change``, ``of_expected`` as
-    measured; those of :mod:`artery.answers.diagnose_scaling`. ``texts`` is what was said in
+    measured; those of :mod:`artery.answers.diagnose.scaling`. ``texts`` is what was said in
     words.
     """
     found = [*_memory(facts, rows, texts), *_utilisation(facts, rows)]

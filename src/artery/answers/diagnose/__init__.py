@@ -8,7 +8,7 @@ from typing import Final
 
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_kinds
-from artery.answers.diagnose_asked import (
+from artery.answers.diagnose.asked import (
     above_peak,
     check_asked,
     doubted,
@@ -16,16 +16,16 @@ from artery.answers.diagnose_asked import (
     on_of,
     own_plan,
 )
-from artery.answers.diagnose_case import case_of, with_cards
-from artery.answers.diagnose_fabric import Fabric, fabric_of
-from artery.answers.diagnose_facts import PLATEAU, columns_in
-from artery.answers.diagnose_job import Job, job_of
-from artery.answers.diagnose_mpi import MPI, with_mpi
-from artery.answers.diagnose_proof import Proof, proof_of
-from artery.answers.diagnose_run import RunHeld, run_held
-from artery.answers.diagnose_system import Asked, Stand, stand_for, vendor_of
-from artery.answers.diagnose_trace import TraceHeld, trace_of, without_trace
-from artery.answers.diagnose_worlds import band, has_two_ways, repricer
+from artery.answers.diagnose.case import case_of, with_cards
+from artery.answers.diagnose.fabric import Fabric, fabric_of
+from artery.answers.diagnose.facts import PLATEAU, columns_in
+from artery.answers.diagnose.job import Job, job_of
+from artery.answers.diagnose.mpi import MPI, with_mpi
+from artery.answers.diagnose.proof import Proof, proof_of
+from artery.answers.diagnose.run import RunHeld, run_held
+from artery.answers.diagnose.system import Asked, Stand, stand_for, vendor_of
+from artery.answers.diagnose.trace import TraceHeld, trace_of, without_trace
+from artery.answers.diagnose.worlds import band, has_two_ways, repricer
 from artery.answers.expect_pricing import Setting
 from artery.answers.systems import file_and_chips
 from artery.core.pricing import Collective, named

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from artery.answers.diagnose_system import Stand
-from artery.answers.diagnose_worlds import change
+from artery.answers.diagnose.system import Stand
+from artery.answers.diagnose.worlds import change
 from artery.answers.expect_pricing import Setting
 from artery.answers.libraries import library_of
 from artery.answers.plan import plan

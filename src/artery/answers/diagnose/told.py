@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from artery.answers.diagnose_words import active_share_of, chips_in, parameters_of
+from artery.answers.diagnose.words import active_share_of, chips_in, parameters_of
 from artery.core.pricing import named
 from artery.diagnoser.case import Curve, Fact, Share
 from artery.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from artery.answers.diagnose_columns import Columns, columns_of, told_busbw
+from artery.answers.diagnose.columns import Columns, columns_of, told_busbw
 from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError

@@ -8,13 +8,13 @@ from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
-from artery.answers.diagnose_columns import told_contradiction
-from artery.answers.diagnose_fabric import Fabric
-from artery.answers.diagnose_facts import asked_of, columns_in, curves_of, facts_of
-from artery.answers.diagnose_sizing import sizing_facts
-from artery.answers.diagnose_system import is_pcie_only, nvlinks_of
-from artery.answers.diagnose_told import as_one_node, named_facts, shares_of
-from artery.answers.diagnose_training import training_facts
+from artery.answers.diagnose.columns import told_contradiction
+from artery.answers.diagnose.fabric import Fabric
+from artery.answers.diagnose.facts import asked_of, columns_in, curves_of, facts_of
+from artery.answers.diagnose.sizing import sizing_facts
+from artery.answers.diagnose.system import is_pcie_only, nvlinks_of
+from artery.answers.diagnose.told import as_one_node, named_facts, shares_of
+from artery.answers.diagnose.training import training_facts
 from artery.core.system import System
 from artery.diagnoser.case import Case, Curve, Fact, Refusal, Said, number
 from artery.diagnoser.slow_host import slow_host

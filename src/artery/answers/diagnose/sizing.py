@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Final
 
-from artery.answers.diagnose_scaling import total
-from artery.answers.diagnose_system import link_for
-from artery.answers.diagnose_training import GRADIENTS, WEIGHTS, states_of
+from artery.answers.diagnose.scaling import total
+from artery.answers.diagnose.system import link_for
+from artery.answers.diagnose.training import GRADIENTS, WEIGHTS, states_of
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of
 from artery.catalog.profiles import profile

@@ -12,7 +12,7 @@ from math import log, sqrt
 from statistics import mean
 from typing import TYPE_CHECKING, Final
 
-from artery.answers.diagnose_worlds import change
+from artery.answers.diagnose.worlds import change
 from artery.collective.algorithms import ALGORITHMS
 from artery.core.pricing import Collective
 from artery.diagnoser.case import Curve
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from artery.answers.diagnose_fabric import Fabric
-    from artery.answers.diagnose_system import Stand
+    from artery.answers.diagnose.fabric import Fabric
+    from artery.answers.diagnose.system import Stand
     from artery.answers.expect_pricing import Setting
     from artery.cluster.network import Network
     from artery.simulator.scenario import Routing
@@ -196,7 +196,7 @@ def _mapped(
     """Return the sides with every host on its own leaf, the missing cables of the file cut."""
     import numpy as np
 
-    from artery.answers.diagnose_system import on_leaves
+    from artery.answers.diagnose.system import on_leaves
     from artery.cluster.routing import network
 
     ranks, hosts = curve.ranks, curve.hosts

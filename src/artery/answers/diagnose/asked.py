@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from artery.answers.diagnose_case import impossible_degrees
-from artery.answers.diagnose_fabric import CABLINGS
-from artery.answers.diagnose_job import DEGREES
-from artery.answers.diagnose_system import Asked, node_for, server_of
+from artery.answers.diagnose.case import impossible_degrees
+from artery.answers.diagnose.fabric import CABLINGS
+from artery.answers.diagnose.job import DEGREES
+from artery.answers.diagnose.system import Asked, node_for, server_of
 from artery.answers.models import workload
 from artery.answers.saved import RUN_FORMATS
 from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
