@@ -1,7 +1,7 @@
 """Shared by all tests: where the shared folder is, no silent skips in CI, Hypothesis in order.
 
 ``ARTERY_NO_SKIPS=1`` turns every skip into a failure, except for tests marked ``gpu``, which are
-listed as not run. Files named ``test_*_shared.py`` need the shared folder (``ARTERY_SHARED``, or
+listed as not run. Files named ``*_shared.py`` need the shared folder (``ARTERY_SHARED``, or
 ``shared`` beside the repository) and are not collected where it is absent.
 """
 

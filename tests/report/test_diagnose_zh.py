@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers import diagnose as room
-from artery.answers.diagnose import system as diagnose_system
+from artery.answers.diagnose import missing
 from artery.cli import main
 from artery.diagnoser import verdict
 from artery.diagnoser.rules import causes
@@ -23,7 +22,7 @@ SENTENCE = re.compile(r"[a-z]{3,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 
 def asked() -> list[Missing]:
-    rooms = (room, diagnose_system, verdict)
+    rooms = (missing, verdict)
     return [one for each in rooms for one in vars(each).values() if isinstance(one, Missing)]
 
 

@@ -15,6 +15,12 @@ def number(facts: Mapping[str, Fact], name: str) -> float | None:
     return value if isinstance(value, float) else None
 
 
+def count(facts: Mapping[str, Fact], name: str) -> int | None:
+    """Return the fact called ``name`` if it is known and can be a number of things."""
+    value = facts.get(name)
+    return int(value) if isinstance(value, float) and 1 <= value < 10_000_000 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One size in bytes and its bus bandwidth in B/s."""

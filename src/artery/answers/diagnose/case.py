@@ -11,8 +11,8 @@ from typing import Any, Final
 from artery.answers.diagnose.columns import told_contradiction
 from artery.answers.diagnose.fabric import Fabric
 from artery.answers.diagnose.facts import asked_of, columns_in, curves_of, facts_of
+from artery.answers.diagnose.servers import is_pcie_only, nvlinks_of
 from artery.answers.diagnose.sizing import sizing_facts
-from artery.answers.diagnose.system import is_pcie_only, nvlinks_of
 from artery.answers.diagnose.told import as_one_node, named_facts, shares_of
 from artery.answers.diagnose.training import training_facts
 from artery.core.system import System

@@ -8,12 +8,14 @@ every flag that differs is tried alone. A trace among the files tells where the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from artery.answers.diagnose.missing import CONTRADICTS, FASTER
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer, PlanResult
 from artery.answers.saved import read_plan
+from artery.diagnoser.verdict import Diagnosis
 from artery.errors import InputError, UsageError
 from artery.formats.reading import Reading
 
@@ -185,6 +187,19 @@ def run_held(
         warnings=answer.warnings,
         contradictions=against,
     )
+
+
+def by_run(found: Diagnosis, run: RunHeld) -> Diagnosis:
+    """Return the diagnosis with the verdict on the run, where nothing else was measured."""
+    if found.verdict != "unknown" or found.curve is not None:
+        return found
+    if run.verdict == "contradicts":
+        return replace(found, missing=(CONTRADICTS,))
+    if run.verdict == "faster":
+        return replace(found, missing=(FASTER,))
+    if run.verdict == "slower":
+        return replace(found, verdict="degraded", missing=())
+    return replace(found, verdict="healthy", missing=())
 
 
 def _contradictions(

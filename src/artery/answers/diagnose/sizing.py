@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Final
 
+from artery.answers.diagnose.laid import link_for
 from artery.answers.diagnose.scaling import total
-from artery.answers.diagnose.system import link_for
 from artery.answers.diagnose.training import GRADIENTS, WEIGHTS, states_of
 from artery.catalog.chips import chip as chip_of
 from artery.catalog.links import link as link_of

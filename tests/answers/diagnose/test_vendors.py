@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import diagnose
-from tests.answers.test_diagnose_evidence import FAR, best, facts, written
-from tests.answers.test_diagnose_odd import page
+from tests.answers.diagnose.test_evidence import FAR, best, facts, written
+from tests.answers.diagnose.test_odd import page
 
 NVIDIA_ONLY = ("NVLink", "nvidia-smi", "Xid", "NVSwitch", "fabricmanager")
 GPUS = [f"GPU{number}" for number in range(8)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
-from tests.answers.test_diagnose_odd import causes, page
+from tests.answers.diagnose.test_odd import causes, page
 from tests.formats.readings import FIXTURES
 
 FAR = str(FIXTURES / "nvidia-smi-topo" / "all-sys.txt")

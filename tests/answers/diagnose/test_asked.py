@@ -11,7 +11,7 @@ from artery.answers.diagnose import diagnose
 from artery.answers.systems import system_of
 from artery.errors import InputError, UsageError
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 DEMO = files("artery.answers").joinpath("demo_files")
 FABRIC = str(DEMO.joinpath("ibnetdiscover.txt"))
 EARLY = [str(CASES / name) for name in ("wrong-results.log", "healthy-a100.log", "sockets.log")]

@@ -9,7 +9,7 @@ import pytest
 from artery.answers.diagnose import DiagnoseAnswer, check_threshold, diagnose
 from artery.errors import InputError, ThresholdError
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 
 
 def answer(*names: str, on: str | None = None) -> DiagnoseAnswer:

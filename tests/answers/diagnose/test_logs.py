@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.diagnose import diagnose
-from tests.answers.test_diagnose_run import ON, SCRIPT, expected, log
+from tests.answers.diagnose.test_run import ON, SCRIPT, expected, log
 from tests.formats.readings import FIXTURES
 
 IMB = """\

@@ -13,7 +13,7 @@ from artery.answers.diagnose.proof import Played, Proof
 from artery.errors import InputError
 from artery.formats.recognise import read
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 DEMO = files("artery.answers").joinpath("demo_files")
 HALF = [
     str(CASES / name) for name in ("half-of-the-cards.log", "half-cards-debug.log", "ibstat.txt")
@@ -81,7 +81,7 @@ def test_a_cause_that_its_own_play_refutes_comes_after_others(
     path = tmp_path / "facts.yaml"
     path.write_text(TWO_NODES)
     before = diagnose(str(path), prove=False).diagnosis.findings[0]
-    monkeypatch.setattr("artery.answers.diagnose.proof_of", elsewhere)
+    monkeypatch.setattr("artery.answers.diagnose.stage.proof_of", elsewhere)
     found = diagnose(str(path)).diagnosis.findings
     after = next(one for one in found if one.cause.key == before.cause.key)
     assert after.confidence < before.confidence / 10

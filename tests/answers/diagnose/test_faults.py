@@ -9,7 +9,7 @@ import pytest
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
 from artery.formats.recognise import read_mixed
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 HEALTHY = str(CASES / "healthy-a100.log")
 
 FOUR_NODES = """\

@@ -83,7 +83,7 @@ def test_impossible_degrees_are_refused_with_the_product(tmp_path: Path) -> None
 
 
 def test_a_facts_file_holds_above_a_tool(tmp_path: Path) -> None:
-    debug = Path(__file__).parent.parent / "fixtures" / "diagnose" / "half-cards-debug.log"
+    debug = Path(__file__).parents[2] / "fixtures" / "diagnose" / "half-cards-debug.log"
     facts = tmp_path / "facts.yaml"
     facts.write_text("hardware: {nodes: 7}\nsoftware: {nccl: 2.99}\nmeasured: bad\n", "utf-8")
     found = diagnose(str(debug), str(facts))
@@ -115,7 +115,7 @@ def test_one_rank_has_no_bandwidth_to_hold_against_anything(tmp_path: Path) -> N
 
 
 def test_evidence_is_said_in_the_unit_of_its_fact() -> None:
-    log = Path(__file__).parent.parent / "fixtures" / "nccl-tests" / "results.json"
+    log = Path(__file__).parents[2] / "fixtures" / "nccl-tests" / "results.json"
     first = diagnose(str(log)).diagnosis.findings[0]
     assert first.evidence == (f"{log}: largest size = 1.00 MiB",)
 
