@@ -41,7 +41,7 @@ def spray(network: Network, source: Ints, target: Ints, words: Words, ways: int)
             parts.append(one_each(network, source[own], target[own], words[own], None))
             pairs.append(own)
     pair = np.concatenate(pairs) if pairs else np.zeros(0, dtype=np.int64)
-    found = packed(parts)
+    found = packed(parts, len(pair))
     weight = 1.0 / np.bincount(pair, minlength=len(source))
     return Paths(found.start, found.link, pair, weight[pair])
 
@@ -76,7 +76,7 @@ def adaptive(network: Network, source: Ints, target: Ints, words: Words, ways: i
             own = dead + part.start
             rows = put(rows, dead, one_each(network, source[own], target[own], words[own], None))
         parts.append(rows)
-    return packed([_in_order(parts, turn)])
+    return packed([_in_order(parts, turn)], len(turn))
 
 
 def _in_order(parts: list[Rows], turn: Ints) -> Rows:

@@ -51,24 +51,27 @@ def chunks(pairs: int) -> Iterator[slice]:
         yield slice(first, first + CHUNK)
 
 
-def packed(parts: Iterable[Rows]) -> Paths:
+def packed(parts: Iterable[Rows], pairs: int) -> Paths:
     """Return rows of links, -1 where there is none, as paths; parts are taken one at a time.
 
-    The links are gathered in one growing array: a list of parts would be there twice at last.
+    ``pairs`` is how many rows there will be. The links are gathered in one array with room for
+    rows as long as the longest so far: what is not written to takes no memory.
     """
-    lengths = [np.zeros(1, dtype=np.int16)]
-    link = np.zeros(0, dtype=np.int32)
-    many = 0
+    start = np.zeros(pairs + 1, dtype=np.int64)
+    link = np.empty(0, dtype=np.int32)
+    many = first = 0
     for rows in parts:
+        last = first + len(rows)
         there = rows >= 0
-        lengths.append(np.count_nonzero(there, axis=1).astype(np.int16))
-        new = rows[there]
+        np.sum(there, axis=1, dtype=np.int64, out=start[first + 1 : last + 1])
+        new = np.ascontiguousarray(rows)[np.ascontiguousarray(there)]
         if many + len(new) > len(link):
-            link.resize(2 * (many + len(new)), refcheck=False)
+            kept, link = link[:many], np.empty(many + (pairs - first) * rows.shape[1], np.int32)
+            link[:many] = kept
         link[many : many + len(new)] = new
-        many += len(new)
+        many, first = many + len(new), last
     link.resize(many, refcheck=False)
-    return Paths(np.cumsum(np.concatenate(lengths), dtype=np.int64), link)
+    return Paths(np.cumsum(start, out=start), link)
 
 
 def digits_of(network: Network, target: Ints) -> Ints:
@@ -171,7 +174,7 @@ def _rows(
     near, far = np.flatnonzero(same), np.flatnonzero(~same)
     inner = _inner(plan.within, source[near], target[near], choice.part(near))
     columns, joined = across(plan, (source[far], target[far]), choice.part(far), shift)
-    rows = np.full((len(source), max(inner.shape[1], len(columns))), -1, dtype=np.int32)
+    rows = np.full((len(source), max(inner.shape[1], len(columns))), -1, np.int32, order="F")
     rows[near, : inner.shape[1]] = inner
     rows[far, : len(columns)] = _stacked(columns, len(far))
     every[far] = joined
@@ -187,8 +190,8 @@ def _inner(within: Inside, source: Ints, target: Ints, choice: Choice) -> Rows:
 
 
 def _stacked(columns: list[Ints], pairs: int) -> Rows:
-    """Return columns as rows of 32-bit links."""
-    rows = np.empty((pairs, len(columns)), dtype=np.int32)
+    """Return columns as rows of 32-bit links; columns stay together, as most work goes along."""
+    rows = np.empty((pairs, len(columns)), dtype=np.int32, order="F")
     for index, column in enumerate(columns):
         rows[:, index] = column
     return rows

@@ -63,7 +63,7 @@ def paths(
         digits = digits_of(network, far) if policy == "static" else None
         return one_each(network, near, far, words, digits)
 
-    return packed(rows(part) for part in chunks(len(source)))
+    return packed((rows(part) for part in chunks(len(source))), len(source))
 
 
 def _check(system: System, source: Whole, target: Whole, policy: str) -> None:
