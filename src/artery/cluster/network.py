@@ -154,12 +154,35 @@ def network(system: System) -> Network:
     Raises :class:`artery.errors.InputError` if the system was not built by a builder that says how
     its paths run.
     """
+    plan = plan_of(system)
+    if isinstance(plan, Torus):
+        kind = np.zeros(2 * torus_cables(plan), dtype=np.int16)
+        return _network(system, kind, (plan.link,), plan)
+    whole = _within(plan).whole
+    domain = np.array([cable[2] for cable in whole.domain.cables], dtype=np.int16)
+    parts = [np.tile(domain, whole.domains - 1), domain[~whole.missing_cables()]]
+    if isinstance(plan, Inside):
+        return _network(system, np.concatenate([*parts, *parts]), whole.links, plan)
+    kinds = len(whole.domain.links)
+    parts.append(np.full(plan.first - plan.slots, kinds, dtype=np.int16))
+    parts += [
+        np.full(count, kinds + 1 + kind, dtype=np.int16)
+        for kind, count in cable_counts(plan.fabric, whole.nodes)
+    ]
+    links = _without_slots(whole, plan.within)
+    return _network(system, np.concatenate([*parts, *parts]), links, plan)
+
+
+def plan_of(system: System) -> Torus | Inside | Tree:
+    """Return how the paths of a system run, without a link of its network.
+
+    Raises :class:`artery.errors.InputError` if the system was not built by a builder that says it.
+    """
     structure = system.router.structure
     if isinstance(structure, Torus):
-        kind = np.zeros(2 * torus_cables(structure), dtype=np.int16)
-        return _network(system, kind, (structure.link,), structure)
+        return structure
     if isinstance(structure, Assembly):
-        return _assembled(system, replace(structure, domain=trunked(structure.domain)))
+        return _assembled(replace(structure, domain=trunked(structure.domain)))
     raise InputError(
         Problem(
             field="system",
@@ -170,27 +193,15 @@ def network(system: System) -> Network:
     )
 
 
-def _assembled(system: System, whole: Assembly) -> Network:
-    """Return the network of domains under a fabric."""
-    missing = whole.missing_cables()
-    domain = np.array([cable[2] for cable in whole.domain.cables], dtype=np.int16)
-    parts = [np.tile(domain, whole.domains - 1), domain[~missing]]
-    slots = sum(map(len, parts))
+def _assembled(whole: Assembly) -> Inside | Tree:
+    """Return the ways through domains under a fabric, cables counted in this order."""
+    slots = whole.domains * len(whole.domain.cables) - int(whole.missing_cables().sum())
     if whole.fabric is None:
-        kind = np.concatenate([*parts, *parts])
-        within = inside(whole, slots)
-        return _network(system, kind, whole.links, within)
-    kinds = len(whole.domain.links)
+        return inside(whole, slots)
     many = whole.nodes * whole.fabric.cards - whole.missing_slots(whole.fabric)
-    parts.append(np.full(many, kinds, dtype=np.int16))
-    parts += [
-        np.full(count, kinds + 1 + kind, dtype=np.int16)
-        for kind, count in cable_counts(whole.fabric, whole.nodes)
-    ]
-    kind = np.concatenate([*parts, *parts])
-    within = inside(whole, len(kind) // 2)
-    tree = _tree(whole.fabric, within, slots, slots + many)
-    return _network(system, kind, _without_slots(whole, within), tree)
+    above = sum(count for _, count in cable_counts(whole.fabric, whole.nodes))
+    within = inside(whole, slots + many + above)
+    return _tree(whole.fabric, within, slots, slots + many)
 
 
 def _network(
