@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from artery.answers.calibrate import calibrate, calibrated_values
-from artery.answers.calibrate_data import Sweep
-from artery.answers.calibrate_system import after, base_of, parameter, predictor
+from artery.answers.calibrate.data import Sweep
+from artery.answers.calibrate.system import after, base_of, parameter, predictor
 from artery.answers.expect import expect
 from artery.calibrator.fit import fit
 from artery.cli import main

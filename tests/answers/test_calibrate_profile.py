@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.calibrate import CalibrateAnswer, calibrate, calibrated_values
-from artery.answers.calibrate_system import base_of
+from artery.answers.calibrate.system import base_of
 from artery.answers.plan import plan
 from artery.answers.saved import read_plan
 from artery.cli import main

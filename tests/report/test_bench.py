@@ -27,7 +27,7 @@ from artery.answers.bench_result import (
     Party,
     Predicted,
 )
-from artery.answers.calibrate_data import sweeps_of
+from artery.answers.calibrate.data import sweeps_of
 from artery.answers.diagnose import diagnose
 from artery.cli import main
 from artery.collective.bandwidth import bus_factor

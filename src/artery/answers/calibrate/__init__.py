@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.arguments import check_kinds
-from artery.answers.calibrate_checks import Doubt, check_told, doubts
-from artery.answers.calibrate_data import Sweep, measured_in
-from artery.answers.calibrate_run import STEP_NOISE, Run, runs_of
-from artery.answers.calibrate_system import (
+from artery.answers.calibrate.checks import Doubt, check_told, doubts
+from artery.answers.calibrate.data import Sweep, measured_in
+from artery.answers.calibrate.run import STEP_NOISE, Run, runs_of
+from artery.answers.calibrate.system import (
     OF_FRAMEWORK,
     OF_STEPS,
     Base,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from artery.answers.calibrate_system import Base, changed
+from artery.answers.calibrate.system import Base, changed
 from artery.answers.libraries import library_of
 from artery.answers.plan import plan
 from artery.answers.saved import read_plan

@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from artery.answers.calibrate_data import Sweep
-from artery.answers.calibrate_run import Run
-from artery.answers.calibrate_system import Base, predictor
+from artery.answers.calibrate.data import Sweep
+from artery.answers.calibrate.run import Run
+from artery.answers.calibrate.system import Base, predictor
 from artery.catalog.loader import names
 from artery.collective import bus_factor
 from artery.diagnoser.case import Point

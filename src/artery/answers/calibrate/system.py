@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.answers.calibrate_data import Sweep
+from artery.answers.calibrate.data import Sweep
 from artery.answers.expect_pricing import Setting
 from artery.calibrator.fit import Parameter
 from artery.catalog.door import is_path
