@@ -87,7 +87,8 @@ def command(
         raise click.UsageError("-o - and --json both write stdout; name a file for the system")
     if out is not None:
         _check_out(out, (*files, *plan_from, on, on.rpartition(":")[0]))
-    from artery.answers.calibrate import calibrate, calibrated_values, check_better
+    from artery.answers.calibrate import calibrate, check_better
+    from artery.answers.calibrate.file import calibrated_values
     from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
     from artery.report.files import write_whole
     from artery.report.json import document

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.calibrate import CalibrateAnswer, Changed, Kept, SizeClass
 from artery.answers.calibrate.checks import Doubt
+from artery.answers.calibrate.result import CalibrateAnswer, Changed, Kept, SizeClass
 from artery.report.read import system_file
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language

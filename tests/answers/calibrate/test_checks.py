@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers.calibrate import calibrate, calibrated_values
+from artery.answers.calibrate import calibrate
+from artery.answers.calibrate.file import calibrated_values
 from artery.answers.expect import expect
 from artery.cli import main
 from artery.errors import InputError

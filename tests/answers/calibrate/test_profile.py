@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers.calibrate import CalibrateAnswer, calibrate, calibrated_values
+from artery.answers.calibrate import calibrate
+from artery.answers.calibrate.file import calibrated_values
+from artery.answers.calibrate.result import CalibrateAnswer
 from artery.answers.calibrate.system import base_of
 from artery.answers.plan import plan
 from artery.answers.saved import read_plan
@@ -117,7 +119,7 @@ def test_logs_and_what_launched_them_must_match(
     sources = [part for one in scripts for part in ("--from", one)]
     assert main(["calibrate", *logs, *sources, "--on", ON, "--fit", FRAMEWORK[0]]) == 0
     assert "calibration.host" in capsys.readouterr().out
-    cloud = Path(__file__).parents[1] / "fixtures" / "calibrate" / "slower-cloud.log"
+    cloud = Path(__file__).parents[2] / "fixtures" / "calibrate" / "slower-cloud.log"
     with pytest.raises(InputError, match="no training log"):
         calibrate(str(cloud), on="aws-p5", wanted=FRAMEWORK)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from artery.answers.calibrate import calibrate, calibrated_values
+from artery.answers.calibrate import calibrate
 from artery.answers.calibrate.data import Sweep
+from artery.answers.calibrate.file import calibrated_values
 from artery.answers.calibrate.system import after, base_of, parameter, predictor
 from artery.answers.expect import expect
 from artery.calibrator.fit import fit
@@ -18,7 +19,7 @@ from artery.errors import InputError, UnknownNameError
 from artery.report.calibrate import calibrated_file
 from tests.answers.training_runs import log, script
 
-CLOUD = str(Path(__file__).parent.parent / "fixtures" / "calibrate" / "slower-cloud.log")
+CLOUD = str(Path(__file__).parents[2] / "fixtures" / "calibrate" / "slower-cloud.log")
 
 
 def sweep(nodes: int, first: int = 10, last: int = 33) -> Sweep:
