@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from artery.answers.schedule import schedule
-from artery.answers.schedule_result import ScheduleAnswer
+from artery.answers.schedule.result import ScheduleAnswer
 from artery.formats.job_rows import JobRow
 from artery.formats.recognise import read
 

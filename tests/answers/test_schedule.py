@@ -9,11 +9,11 @@ import pytest
 
 from artery import schedule
 from artery.answers.pricing import closed_form
-from artery.answers.schedule_jobs import asked_of
-from artery.answers.schedule_outages import granted, losses, planned
-from artery.answers.schedule_pools import STEP, _replicas
-from artery.answers.schedule_speed import Prices, Rates, Told, levels_of, spread_over
-from artery.answers.schedule_work import Kind, default_kind, sizes_of, training
+from artery.answers.schedule.jobs import asked_of
+from artery.answers.schedule.outages import granted, losses, planned
+from artery.answers.schedule.pools import STEP, _replicas
+from artery.answers.schedule.speed import Prices, Rates, Told, levels_of, spread_over
+from artery.answers.schedule.work import Kind, default_kind, sizes_of, training
 from artery.answers.systems import system_of
 from artery.cloud.intervals import best_complete
 from artery.errors import InputError, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import artery
-from artery.answers.schedule_sense import chance_up, latest_end
+from artery.answers.schedule.sense import chance_up, latest_end
 from artery.cloud.fleet_job import FleetJob
 from artery.errors import InputError
 

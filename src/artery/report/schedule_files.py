@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from io import StringIO
 from typing import Any, Final
 
-from artery.answers.schedule_result import Played, ScheduleAnswer
+from artery.answers.schedule.result import Played, ScheduleAnswer
 from artery.simulator.fleet.records import Slice
 
 COLUMNS: Final = ("policy", "job", "what", "start_s", "end_s", "chips", "leaves")

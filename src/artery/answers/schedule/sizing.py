@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from artery.answers.schedule_result import Played, Sized, Sizing
+from artery.answers.schedule.result import Played, Sized, Sizing
 from artery.simulator.fleet.outcome import Outcome
 from artery.units import parse, show_time
 

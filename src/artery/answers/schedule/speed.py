@@ -12,7 +12,7 @@ from math import inf
 from typing import Final
 
 from artery.answers.levers import Situation
-from artery.answers.schedule_work import Training
+from artery.answers.schedule.work import Training
 from artery.cloud.checkpoints import MASTER, State, tiers
 from artery.cloud.intervals import best_complete
 from artery.cloud.recovery import recovery, restart_time

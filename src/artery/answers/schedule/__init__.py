@@ -8,16 +8,16 @@ from typing import Any, cast
 
 from artery.answers.arguments import check_kinds
 from artery.answers.pricing import closed_form
-from artery.answers.schedule_jobs import Jobs, jobs_of, read_trace
-from artery.answers.schedule_outages import granted, losses, planned
-from artery.answers.schedule_pools import serving
-from artery.answers.schedule_request import Request, read_request, refuse_fleet
-from artery.answers.schedule_result import Played, ScheduleAnswer, Sizing
-from artery.answers.schedule_sense import latest_end, refuse_hopeless, too_large
-from artery.answers.schedule_sizing import sizing
-from artery.answers.schedule_speed import Levels, Prices, Rates, Told, levels_of
-from artery.answers.schedule_spot import spot
-from artery.answers.schedule_work import Kind, training
+from artery.answers.schedule.jobs import Jobs, jobs_of, read_trace
+from artery.answers.schedule.outages import granted, losses, planned
+from artery.answers.schedule.pools import serving
+from artery.answers.schedule.request import Request, read_request, refuse_fleet
+from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing
+from artery.answers.schedule.sense import latest_end, refuse_hopeless, too_large
+from artery.answers.schedule.sizing import sizing
+from artery.answers.schedule.speed import Levels, Prices, Rates, Told, levels_of
+from artery.answers.schedule.spot import spot
+from artery.answers.schedule.work import Kind, training
 from artery.answers.systems import system_of
 from artery.cloud.failure_model import failure_model
 from artery.cloud.fleet_job import FleetJob
@@ -124,7 +124,7 @@ def schedule(
 
     ``trace`` is a file of jobs (Philly, openb, Helios, Acme, ``sacct``, or a list of ours) or
     ``synthetic:MIX``; ``options`` are the fields of
-    :class:`artery.answers.schedule_request.Request`. ``recorded`` keeps what every job did when.
+    :class:`artery.answers.schedule.request.Request`. ``recorded`` keeps what every job did when.
 
     Raises ``InputError`` and ``UsageError``.
     """

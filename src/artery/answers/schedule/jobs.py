@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import Any, Final
 
-from artery.answers.schedule_request import Request
-from artery.answers.schedule_work import Kind, default_kind, sizes_of
+from artery.answers.schedule.request import Request
+from artery.answers.schedule.work import Kind, default_kind, sizes_of
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.generator import LARGEST, MIXES, Asked, generate, large_part
 from artery.core.system import System

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil, cos, pi
 from typing import TYPE_CHECKING, Final
 
-from artery.answers.schedule_result import Played, Pools
+from artery.answers.schedule.result import Played, Pools
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.policies import Policy
 from artery.errors import InputError, Problem, Problems

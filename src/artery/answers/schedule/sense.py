@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import exp, fsum, isfinite, lgamma, log, log1p
 from typing import Final
 
-from artery.answers.schedule_speed import Prices, Rates
+from artery.answers.schedule.speed import Prices, Rates
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.goodput import HOPELESS
 from artery.cloud.intervals import complete

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from artery.answers.schedule_jobs import Jobs
-from artery.answers.schedule_request import Request
-from artery.answers.schedule_spot import Spot
+from artery.answers.schedule.jobs import Jobs
+from artery.answers.schedule.request import Request
+from artery.answers.schedule.spot import Spot
 from artery.cloud.policies import Policy
 from artery.core.failure import FailureModel
 from artery.core.system import System

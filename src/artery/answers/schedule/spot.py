@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from artery.answers.schedule_outages import granted, loss_rate
-from artery.answers.schedule_sense import fits, least_bytes
-from artery.answers.schedule_speed import NEAREST
+from artery.answers.schedule.outages import granted, loss_rate
+from artery.answers.schedule.sense import fits, least_bytes
+from artery.answers.schedule.speed import NEAREST
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.intervals import best_complete
 from artery.cloud.policies import POLICIES
