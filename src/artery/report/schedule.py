@@ -10,8 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing
-from artery.answers.schedule.spot import Spot
+from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing, Spot
 from artery.report.plan import labelled_lines
 from artery.report.schedule_words import schedule_words
 from artery.report.terminal import commands, indented

@@ -2,113 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from artery.answers.arguments import check_kinds
-from artery.answers.pricing import closed_form
 from artery.answers.schedule.jobs import Jobs, jobs_of, read_trace
-from artery.answers.schedule.outages import granted, losses, planned
 from artery.answers.schedule.pools import serving
 from artery.answers.schedule.request import Request, read_request, refuse_fleet
 from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing
-from artery.answers.schedule.sense import latest_end, refuse_hopeless, too_large
-from artery.answers.schedule.sizing import sizing
-from artery.answers.schedule.speed import Levels, Prices, Rates, Told, levels_of
-from artery.answers.schedule.spot import spot
-from artery.answers.schedule.work import Kind, training
+from artery.answers.schedule.sense import refuse_hopeless, too_large
+from artery.answers.schedule.sizing import sized_for
+from artery.answers.schedule.spot import on_spot
+from artery.answers.schedule.stage import Progress, Stage, stage_for
+from artery.answers.schedule.work import Kind
 from artery.answers.systems import system_of
-from artery.cloud.failure_model import failure_model
 from artery.cloud.fleet_job import FleetJob
-from artery.cloud.policies import POLICIES, Placing, Policy
-from artery.core.failure import FailureModel
+from artery.cloud.policies import POLICIES, Policy
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.formats.wording import counted
-from artery.simulator.fleet.play import play
-from artery.simulator.fleet.records import Recorder
-from artery.simulator.fleet.setting import Setting
-
-Progress = Callable[[str, int, int, float], None]
-"""Told what is played, the jobs done, the jobs in all, and the seconds passed in the fleet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Everything that does not change between policies."""
-
-    system: System
-    request: Request
-    jobs: Jobs
-    levels: Levels
-    rates: Rates
-    failures: FailureModel | None
-    losses: float
-    progress: Progress | None
-
-    @property
-    def prices(self) -> Prices:
-        """What interruptions cost."""
-        asked = self.request
-        told = Told(
-            asked.save_time, asked.restart_time, asked.resize_time, asked.interval,
-            asked.store_bandwidth,
-        )  # fmt: skip
-        return Prices(self.system, self.rates, self.failures, told, self.losses)
-
-    def setting(self, policy: Policy, nodes: int) -> Setting:
-        """Return the setting of ``policy`` on the first ``nodes`` of the system."""
-        asked, system = self.request, self.system
-        failures = self.failures
-        if failures is not None and nodes != system.nodes:
-            share = nodes / system.nodes
-            classes = (replace(each, rate=each.rate * share) for each in failures.classes)
-            failures = replace(failures, classes=tuple(classes))
-        return Setting(
-            nodes=nodes,
-            per_node=system.chips_per_node,
-            policy=replace(
-                policy,
-                placing=cast("Placing", asked.placing),
-                max_wait=asked.max_wait,
-                defragment=asked.defragment,
-            ),
-            leaf=min(self.levels.leaf, nodes),
-            pod=self.levels.pod,
-            speeds=self.rates.speed,
-            costs=self.prices.costs,
-            failures=failures,
-            repair=asked.repair_time,
-            spares=asked.spares,
-            maintenance=planned(asked.maintenance, nodes),
-            capacity=granted(asked.spot, nodes),
-            seed=asked.seed,
-        )
-
-    def play(
-        self,
-        policy: Policy,
-        jobs: Sequence[FleetJob],
-        nodes: int,
-        *,
-        what: str = "",
-        recorded: bool = False,
-    ) -> Played:
-        """Return what comes of ``jobs`` under ``policy`` on ``nodes``."""
-        recorder = Recorder(jobs) if recorded else None
-        told, name = self.progress, what or policy.name
-        end = latest_end(jobs, nodes * self.system.chips_per_node)
-        outcome = play(
-            replace(self.setting(policy, nodes), until=end),
-            jobs,
-            record=recorder,
-            progress=None if told is None else lambda *how_far: told(name, *how_far),
-        )
-        price = self.system.chip_hour_price
-        cost = None if price is None else price * outcome.chips * outcome.span / 3600.0
-        slices = () if recorder is None else recorder.finish(outcome.span)
-        return Played(policy, outcome, cost, slices)
 
 
 def schedule(
@@ -139,7 +52,7 @@ def schedule(
         refuse_fleet(options)
         return _spot(trace, dict(reading.fields), system, request)
     jobs = jobs_of(trace, reading, system, request)
-    stage = _stage(system, request, jobs, progress)
+    stage = stage_for(system, request, jobs, progress)
     refuse_hopeless(stage.rates, stage.prices, jobs.jobs, request.repair_time)
     policies = [POLICIES[name] for name in dict.fromkeys(request.policies)]
     pools = None
@@ -150,7 +63,7 @@ def schedule(
         played = tuple(
             stage.play(policy, jobs.jobs, system.nodes, recorded=recorded) for policy in policies
         )
-    sized = None if request.size_for is None else sizing(request.size_for, stage, played)
+    sized = None if request.size_for is None else sized_for(request.size_for, stage, played)
     return ScheduleAnswer(
         system=system,
         request=request,
@@ -182,26 +95,6 @@ def _whole_nodes(system: System) -> System:
     return replace(system, chips=system.chips - rest, warnings=(*system.warnings, note))
 
 
-def _stage(system: System, request: Request, jobs: Jobs, progress: Progress | None = None) -> Stage:
-    levels, rates = levels_of(system), request.rates
-    return Stage(
-        system=system,
-        request=request,
-        jobs=jobs,
-        levels=levels,
-        rates=Rates(
-            system,
-            [training(kind, system) for kind in jobs.kinds],
-            closed_form,
-            levels,
-            request.network == "simulate",
-        ),
-        failures=None if rates is None else failure_model(system, rates),
-        losses=losses(request.spot),
-        progress=progress,
-    )
-
-
 def _spot(trace: str, fields: dict[str, Any], system: System, request: Request) -> ScheduleAnswer:
     """One job on the instances of a spot trace."""
     if request.model is None:
@@ -210,8 +103,8 @@ def _spot(trace: str, fields: dict[str, Any], system: System, request: Request) 
     else:
         kind = Kind(request.model, request.tp or 1, request.pp or 1, request.cp or 1)
         notes = []
-    stage = _stage(system, request, Jobs((), (kind,), "jobtrace-aws-spot", ()))
-    found = spot(trace, fields, stage, 0)
+    stage = stage_for(system, request, Jobs((), (kind,), "jobtrace-aws-spot", ()))
+    found = on_spot(trace, fields, stage, 0)
     played = tuple(Played(Policy(way.name), way.outcome, None) for way in found.ways)
     notes += [*found.unfit, "an instance is taken to be a node of the system"]
     warnings = (*system.warnings, *notes)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, cos, pi
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from artery.answers.schedule.result import Played, Pools
+from artery.answers.schedule.stage import Stage
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.policies import Policy
 from artery.errors import InputError, Problem, Problems
-
-if TYPE_CHECKING:
-    from artery.answers.schedule import Stage
 
 DAY: Final = 86400.0
 STEP: Final = 3600.0

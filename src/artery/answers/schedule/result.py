@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from artery.answers.schedule.jobs import Jobs
 from artery.answers.schedule.request import Request
-from artery.answers.schedule.spot import Spot
 from artery.cloud.policies import Policy
 from artery.core.failure import FailureModel
 from artery.core.system import System
@@ -63,6 +62,47 @@ class Pools:
     shared: tuple[Played, ...]
     apart: tuple[Played, ...]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spotted:
+    """What came of one way to run: ``steps`` kept, and where the granted instances' time went."""
+
+    name: str
+    instances: int
+    steps: float
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Ways to run on a trace: ``elastic``, and four of a fixed size.
+
+    ``best`` keeps most of all sizes, known only afterwards; ``mean`` has the mean number of
+    instances, ``most`` the largest. ``usual`` is ``most`` with a checkpoint every
+    :data:`~artery.answers.schedule.spot.USUAL` seconds. ``interval`` seconds of work lie between
+    the checkpoints of the others, at ``losses`` a day and instance. ``fixed`` has every size,
+    rising, at which the model fits in memory; none: ``fits`` is false and all are there, as if it
+    did. ``unfit`` says so.
+    """
+
+    duration: float
+    mean_instances: float
+    losses: float
+    interval: float
+    elastic: Spotted
+    best: Spotted
+    mean: Spotted
+    most: Spotted
+    usual: Spotted
+    fixed: tuple[Spotted, ...] = ()
+    fits: bool = True
+    unfit: tuple[str, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Spotted, ...]:
+        """All of them, the elastic one first."""
+        return self.elastic, self.best, self.mean, self.most, self.usual
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from artery.answers.schedule.result import Played, Sized, Sizing
+from artery.answers.schedule.stage import Stage
 from artery.simulator.fleet.outcome import Outcome
 from artery.units import parse, show_time
-
-if TYPE_CHECKING:
-    from artery.answers.schedule import Stage
 
 LARGEST: Final = 4
 """The cluster is tried up to so many times its size."""
@@ -22,7 +20,7 @@ FINE: Final = 0.005
 """The answer is within this share of the size, or one node."""
 
 
-def sizing(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
+def sized_for(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
     """Return the fewest chips for ``MEASURE=TARGET``, policy by policy, by bisection.
 
     ``TARGET`` is a time, or a policy whose own wait on the system as it is must be reached. A wait

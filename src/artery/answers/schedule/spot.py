@@ -8,77 +8,35 @@ there. Both save at the interval that the complete model finds best for the loss
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from artery.answers.schedule.outages import granted, loss_rate
+from artery.answers.schedule.result import Spot, Spotted
 from artery.answers.schedule.sense import fits, least_bytes
 from artery.answers.schedule.speed import NEAREST
+from artery.answers.schedule.stage import Stage
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.intervals import best_complete
 from artery.cloud.policies import POLICIES
 from artery.errors import InputError, Problem
 from artery.formats.wording import counted
-from artery.simulator.fleet.outcome import Outcome
 from artery.simulator.fleet.play import play
 from artery.simulator.fleet.setting import Costs, Setting
 from artery.units import show_bytes
 
-if TYPE_CHECKING:
-    from artery.answers.schedule import Stage
-
 ENDLESS: Final = 1e10
 """Seconds of work: more than any trace lasts."""
-
-_LAST: Final = {"h": "18.000", "s": "64800"}
-"""How eighteen hours are written in the unit of a trace."""
 
 USUAL: Final = 1800.0
 """Assumed: who computes no interval saves every half hour."""
 
-
-@dataclass(frozen=True, slots=True)
-class Spotted:
-    """What came of one way to run: ``steps`` kept, and where the granted instances' time went."""
-
-    name: str
-    instances: int
-    steps: float
-    outcome: Outcome
+_LAST: Final = {"h": "18.000", "s": "64800"}
+"""How eighteen hours are written in the unit of a trace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Ways to run on a trace: ``elastic``, and four of a fixed size.
-
-    ``best`` keeps most of all sizes, known only afterwards; ``mean`` has the mean number of
-    instances, ``most`` the largest. ``usual`` is ``most`` with a checkpoint every
-    :data:`USUAL` seconds. ``interval`` seconds of work lie between the checkpoints of the others,
-    at ``losses`` a day and instance. ``fixed`` has every size, rising, at which the model fits
-    in memory; none: ``fits`` is false and all are there, as if it did. ``unfit`` says so.
-    """
-
-    duration: float
-    mean_instances: float
-    losses: float
-    interval: float
-    elastic: Spotted
-    best: Spotted
-    mean: Spotted
-    most: Spotted
-    usual: Spotted
-    fixed: tuple[Spotted, ...] = ()
-    fits: bool = True
-    unfit: tuple[str, ...] = ()
-
-    @property
-    def ways(self) -> tuple[Spotted, ...]:
-        """All of them, the elastic one first."""
-        return self.elastic, self.best, self.mean, self.most, self.usual
-
-
-def spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
+def on_spot(trace: str, fields: dict[str, Any], stage: Stage, kind: int) -> Spot:
     """Return the ways to run on the instances of ``trace``, of which ``fields`` tells.
 
     Raises ``InputError`` if the trace has more instances than the system nodes.

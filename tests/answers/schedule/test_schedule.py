@@ -19,7 +19,7 @@ from artery.cloud.intervals import best_complete
 from artery.errors import InputError, UsageError
 from artery.simulator.fleet.setting import Maintenance, Place
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 JOBS = str(FIXTURES / "jobtrace-artery/jobs.csv")
 SPOT = str(FIXTURES / "jobtrace-aws-spot/made-up.csv")
 
