@@ -168,6 +168,73 @@ def test_attempts_in_vain_are_counted_and_end_the_job() -> None:
     assert sum(isinstance(a, actions.Begin) for a in acts) == 4
 
 
+def alone_at(step: int, most: int = 2) -> Machine:
+    """Return a job of one rank, on h1, after ``step`` steps: h0 came late and is still starting."""
+    machine = Machine(Policy(min_ranks=1, max_ranks=most, store=False, settle=1.0, begin=30.0))
+    machine.handle(events.HostJoined(0.0, "h1", 1))
+    begun = machine.handle(events.Ready(1.0, "h1.0"))
+    assert begun == (actions.Begin(1, ("h1.0",), 0, None),)
+    machine.handle(events.Resumed(1.5, 1, 0))
+    machine.handle(events.Stepped(1.6, 1, 1))
+    machine.handle(events.HostJoined(8.0, "h0", 1))
+    machine.handle(events.Saved(9.0, step, "h1"))
+    machine.handle(events.Lost(9.0, "h1.0", "killed", step=step))
+    return machine
+
+
+def test_the_host_that_has_the_furthest_state_is_waited_for() -> None:
+    """Enough others are ready, but to begin without it would lose all its steps."""
+    machine = alone_at(500)
+    assert machine.handle(events.Ready(9.5, "h0.0")) == ()
+    assert machine.handle(events.Tick(10.5)) == ()
+    begun = machine.handle(events.Ready(20.0, "h1.1"))
+    assert begun == (actions.Begin(2, ("h1.1", "h0.0"), 500, "h1"),)
+
+
+def test_one_step_or_a_member_that_never_comes_are_not_waited_for() -> None:
+    machine = alone_at(1)
+    machine.handle(events.Ready(9.5, "h0.0"))
+    assert machine.handle(events.Tick(10.5)) == (actions.Begin(2, ("h0.0",), 0, None),)
+    machine = alone_at(500)
+    machine.handle(events.Ready(9.5, "h0.0"))
+    machine.handle(events.Tick(10.5))
+    assert machine.deadline == 39.5
+    assert machine.handle(events.Tick(39.5)) == (actions.Begin(2, ("h0.0",), 0, None),)
+
+
+def test_who_has_the_furthest_state_gets_a_rank_before_others() -> None:
+    machine = alone_at(500, most=1)
+    machine.handle(events.Ready(9.5, "h0.0"))
+    begun = machine.handle(events.Ready(9.6, "h1.1"))
+    assert begun == (actions.Begin(2, ("h1.1",), 500, "h1"),)
+
+
+def tries(starts: list[int], reached: int) -> actions.Action:
+    """Return the last of what a job wants that came to ``reached`` steps and lost its host.
+
+    It then goes on from each of ``starts`` in turn, and is lost at once.
+    """
+    machine = Machine(Policy(min_ranks=1, max_ranks=1, store=False, fruitless=3))
+    machine.handle(events.HostJoined(0.0, "h", 1))
+    machine.handle(events.Ready(0.0, "h.0"))
+    machine.handle(events.Resumed(0.0, 1, 0))
+    machine.handle(events.Lost(0.0, "h.0", "killed", step=reached))
+    wanted: list[actions.Action] = []
+    for number, start in enumerate(starts, 1):
+        machine.handle(events.Saved(0.0, start, "h"))
+        wanted += machine.handle(events.Ready(0.0, f"h.{number}"))
+        machine.handle(events.Resumed(0.0, number + 1, start))
+        wanted += machine.handle(events.Lost(0.0, f"h.{number}", "killed", step=start))
+    return [one for one in wanted if not isinstance(one, actions.Start)][-1]
+
+
+def test_a_job_that_was_set_back_and_goes_on_bit_by_bit_is_not_given_up() -> None:
+    assert isinstance(tries([*range(10, 100, 10)], 1000), actions.Begin)
+    assert isinstance(tries([10, 20, 30, 10, 20, 30, 10, 20, 30], 1000), actions.Begin)
+    # It goes round in circles.
+    assert isinstance(tries([10, 20, 10, 20, 10, 20, 10, 20, 10, 20], 1000), actions.End)
+
+
 @pytest.mark.parametrize("leaves", [(6.0,), (6.0, 6.02)], ids=["one of one", "both of two"])
 def test_when_all_hosts_are_told_to_go_the_state_is_saved_on_disk(
     leaves: tuple[float, ...],

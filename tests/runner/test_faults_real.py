@@ -109,6 +109,16 @@ def test_with_copies_in_memory_at_most_one_step_is_lost(
     assert ran.result.lost_steps <= 1
 
 
+def test_who_hangs_alone_goes_on_from_the_copy_that_nobody_told_of(tmp_path: Path) -> None:
+    """It is killed, so it says no last word about what lies in its host's memory."""
+    ran = run(
+        tmp_path, 1, "hang:rank=0,step=33", copies=True, save_every=1000,
+        fleet=fleet(places=1, hang=1.0),
+    )  # fmt: skip
+    assert (ran.result.restarts, ran.result.lost_steps) == (1, 0)
+    assert "1 ranks go on from step 32 (the memory of h0)" in ran.notes
+
+
 def test_a_copy_outlives_its_host_in_the_memory_of_another(
     tmp_path: Path, undisturbed: Callable[..., str]
 ) -> None:

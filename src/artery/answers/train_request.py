@@ -36,9 +36,9 @@ class Request:
     ``slow_factor``: over the others' computing; ``lost_after``: a host is silent. ``grace``: to
     leave a broken attempt. ``begin_limit``: to the first step of an attempt; ``start_limit``: to
     gather the fewest ranks (an agent has 40 % of it to import torch and join); ``settle``: before
-    newcomers are taken in; ``pause_limit``: to finish a step and save. ``fruitless``: attempts in
-    a row that come no further. ``directory``: the run's folder; ``log``: where the phases are
-    copied to; ``listen``: where other hosts may join.
+    newcomers are taken in; ``pause_limit``: to finish a step and save. ``fruitless``: attempts
+    that go on from no further than the one before. ``directory``: the run's folder; ``log``: where
+    the phases are copied to; ``listen``: where other hosts may join.
     """
 
     settings: Settings

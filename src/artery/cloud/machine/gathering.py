@@ -47,6 +47,11 @@ class Gathering:
         more_may_come = usable < policy.max_ranks and roster.starting
         return settled if more_may_come and at < settled else None
 
+    def patient(self, at: float) -> float | None:
+        """Return until when enough members wait for one with a further state; ``None``: no more."""
+        end = min(self._enough + self._policy.begin, self.end)
+        return end if at < end else None
+
     def too_late(self, at: float, roster: Roster) -> str:
         """Return why the time for gathering is up at ``at``, empty if it is not."""
         if at < self.end:

@@ -277,10 +277,26 @@ class Machine:
         if self._meeting.stands:
             first = not self.counts.attempts
             wait = self._gathering.until(at, self._roster, first=first)
+            if wait is None and self._further_state_comes():
+                wait = self._gathering.patient(at)
         if wait is None:
             yield from self._begin(at)
         else:
             self.deadline = wait
+
+    def _further_state_comes(self) -> bool:
+        """Whether a host whose memory is further than all that is at hand has no member ready yet.
+
+        A step further is not worth a wait: the hosts of one attempt differ by that.
+        """
+        holders = self._holders()
+        ready = [host.name for host in holders if host.usable()]
+        coming = [host.name for host in holders if not host.usable() and not host.leaving]
+        return bool(coming) and self._states.best(coming)[0] > self._states.best(ready)[0] + 1
+
+    def _holders(self) -> list[Host]:
+        """Return the hosts that have a state in memory."""
+        return [host for host in map(self._roster.hosts.get, self._states.holders) if host]
 
     def _begin(self, at: float) -> Iterator[actions.Action]:
         self._tally.look_back()
@@ -288,7 +304,8 @@ class Machine:
             why = f"{self._tally.in_vain} attempts in vain; {self.reason}"
             yield from self._end("failed", why)
             return
-        chosen = self._roster.ranked(min(self._roster.usable, self.policy.max_ranks))
+        step, host = self._states.best(one.name for one in self._holders() if one.usable())
+        chosen = self._roster.ranked(min(self._roster.usable, self.policy.max_ranks), host)
         for rank, member in enumerate(chosen):
             member.standing, member.rank = "active", rank
         for member in self._roster.members.values():
@@ -297,11 +314,10 @@ class Machine:
         self._active = {member.name: member for member in chosen}
         self._done = set()
         self.world = tuple(self._active)
-        self._tally.attempt(failed=self._failed)
+        self._tally.attempt(step, failed=self._failed)
         self._failed = False
         self.phase, self.deadline = "running", at + self.policy.begin
         self._resumed = self._stepped = False
-        step, host = self._states.best(member.host.name for member in chosen)
         self._from_memory = host is not None
         yield actions.Begin(self.counts.attempts, self.world, step, host)
 

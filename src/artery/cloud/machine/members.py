@@ -102,13 +102,13 @@ class Roster:
         self.usable += now[0] - usable
         self.starting += now[1] - starting
 
-    def ranked(self, count: int) -> tuple[Member, ...]:
-        """Choose ``count`` members and order them by rank.
+    def ranked(self, count: int, holder: str | None = None) -> tuple[Member, ...]:
+        """Choose ``count`` members, one on the host ``holder`` if it has any; order them by rank.
 
         Who had a rank below ``count`` keeps it; the rest fill the gaps in the order in which their
         hosts came, so that the ranks of a host that joins are neighbours.
         """
-        chosen = self._chosen(count)
+        chosen = self._chosen(count, holder)
         ranks: dict[int, Member] = {}
         rest: list[Member] = []
         for member in chosen:
@@ -121,11 +121,15 @@ class Roster:
         ranks.update(zip(gaps, rest, strict=True))
         return tuple(ranks[rank] for rank in range(count))
 
-    def _chosen(self, count: int) -> list[Member]:
+    def _chosen(self, count: int, holder: str | None) -> list[Member]:
         """Up to ``count`` usable members: those that had a rank before those that are new."""
         all_usable = [m for host in self.hosts.values() for m in host.usable()]
         all_usable.sort(key=lambda m: m.rank < 0)
-        return all_usable[:count]
+        chosen = all_usable[:count]
+        left_out = (m for m in all_usable[count:] if m.host.name == holder)
+        if not any(m.host.name == holder for m in chosen):
+            chosen[-1] = next(left_out, chosen[-1])
+        return chosen
 
 
 class States:
@@ -152,6 +156,11 @@ class States:
     def host_lost(self, host: str) -> None:
         """Its memory went with it."""
         self._memory.pop(host, None)
+
+    @property
+    def holders(self) -> tuple[str, ...]:
+        """The hosts that have a state in memory."""
+        return tuple(self._memory)
 
     def best(self, hosts: Iterable[str]) -> tuple[int, str | None]:
         """The furthest state in the store or in the memory of ``hosts``; (0, None) for none."""

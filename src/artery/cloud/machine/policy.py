@@ -15,8 +15,9 @@ class Policy:
     makes way for a spare. ``grace``: from Stop or Kill to being given up. ``pause``: for a step to
     be finished and saved. ``start``: to wait for the fewest ranks. ``settle``: to wait for more
     than the fewest, and between a newcomer and the pause that takes it in. ``begin``: from Begin to
-    the first step, and for a store to stand. ``fruitless``: attempts in a row that came no further
-    than any before, until the job is given up.
+    the first step, for a store to stand, and for a member where the furthest state is.
+    ``fruitless``: attempts that began no further than the one before, since the job last came
+    further than ever, until it is given up.
     """
 
     min_ranks: int

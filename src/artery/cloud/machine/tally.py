@@ -21,7 +21,8 @@ class Tally:
     """Counts, and how far the job is.
 
     ``reached``: the steps that are done; those that were ``saved`` by an earlier run are, until
-    their states prove torn. ``in_vain``: attempts in a row that came no further than any before.
+    their states prove torn. ``in_vain``: attempts that began where the one before did, or further
+    back, since the job last came further than ever: who goes on, however slowly, is no such one.
     """
 
     def __init__(self, saved: Iterable[int] = ()) -> None:
@@ -29,6 +30,7 @@ class Tally:
         self.reached = max(saved, default=0)
         self.in_vain = 0
         self._furthest = self.reached
+        self._began = self.reached
 
     def came_to(self, step: int) -> None:
         """So many steps are done."""
@@ -44,11 +46,12 @@ class Tally:
         if self.reached > self._furthest:
             self._furthest, self.in_vain = self.reached, 0
 
-    def attempt(self, *, failed: bool) -> None:
-        """An attempt begins, because the one before ``failed`` or for another size."""
+    def attempt(self, step: int, *, failed: bool) -> None:
+        """An attempt begins after ``step`` steps: the one before ``failed``, or another size."""
         self.counts.attempts += 1
         if failed:
             self.counts.restarts += 1
         elif self.counts.attempts > 1:
             self.counts.resizes += 1
-        self.in_vain += 1
+        self.in_vain += step <= self._began
+        self._began = step

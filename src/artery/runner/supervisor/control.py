@@ -296,7 +296,7 @@ class Supervisor:
     def _worker_resumed(self, _: Host, member: str, said: dict[str, Any]) -> None:
         attempt, step = said["attempt"], said["step"]
         if attempt == self._attempt.number:
-            self._orders.resumed(member, step)
+            self._orders.resumed(member, step, memory=said["memory"])
         if attempt == self._attempt.number and self._attempt.watch is None:
             self._attempt.watch = Watch(self._fleet.hang, self._fleet.slow)
         self._feed(events.Resumed(self._now(), attempt, step))

@@ -22,7 +22,7 @@ class Orders:
     ) -> None:
         self.attempt = Attempt()
         self.end: actions.End | None = None
-        self._awaited = "", 0, ""
+        self._awaited = ""
         self._hosts, self._forget, self._note = hosts, forget, note
 
     def carry_out(self, action: actions.Action, store: str | None) -> None:
@@ -94,17 +94,13 @@ class Orders:
                 memory=begin.host is not None,
                 leader=places.index(places[rank]) == rank,
             )
-        source = (
-            f"the memory of {begin.host}" if begin.host else "disk" if begin.step else "nothing"
-        )
         if begin.attempt > 1 or begin.step:
-            first = begin.members[places.index(begin.host) if begin.host in places else 0]
-            self._awaited = first, begin.step, source
+            self._awaited = begin.members[places.index(begin.host) if begin.host in places else 0]
 
-    def resumed(self, member: str, step: int) -> None:
+    def resumed(self, member: str, step: int, *, memory: bool) -> None:
         """Say what the attempt goes on from, once who has the state has said what it really is."""
-        first, named, source = self._awaited
-        if member == first:
-            source = source if step == named else "disk" if step else "nothing"
+        if member == self._awaited:
+            held = f"the memory of {member.rpartition('.')[0]}"
+            source = held if memory else "disk" if step else "nothing"
             self._note(f"{len(self.attempt.members)} ranks go on from step {step} ({source})")
-            self._awaited = "", 0, ""
+            self._awaited = ""

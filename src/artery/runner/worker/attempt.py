@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch.distributed import PrefixStore, TCPStore  # type: ignore[attr-defined]
 
 from artery.runner.checkpoint.folder import Folder, Torn
-from artery.runner.checkpoint.memory import read_copy, write_copy
+from artery.runner.checkpoint.memory import copied_step, read_copy, write_copy
 from artery.runner.checkpoint.state import cloned, digest, packed, unpacked
 from artery.runner.checkpoint.writer import Writer
 from artery.runner.faults import Faults
@@ -62,7 +62,7 @@ class Attempt:
         self.folder = Folder(place.checkpoints, settings.keep)
         self.writer = Writer(self.folder, self.log, faults, self._saved, self._not_saved)
         self.training: Training | None = None
-        self.met = False
+        self.met = self.from_memory = False
         self._next_question = 0
         self._slowest = 0.0
         self._diverged = False
@@ -89,7 +89,12 @@ class Attempt:
         self.met = True
         with self.log.timed("load"):
             training = self._load()
-        self.link.send("resumed", attempt=self.given.attempt, step=training.step)
+        self.link.send(
+            "resumed",
+            attempt=self.given.attempt,
+            step=training.step,
+            memory=self.from_memory,
+        )
         self._next_question = training.step
         wish = GO_ON
         first, begun = True, time.time()
@@ -160,18 +165,12 @@ class Attempt:
     def _read(self) -> bytes:
         """Return the newest good state, empty for none; what is torn is said and put aside."""
         torn: list[str] = []
-        if self.given.memory and self.place.copy is not None:
-            try:
-                step, data = read_copy(self.place.copy)
-            except Torn as why:
-                self.link.send("torn", step=self.given.step, memory=True)
-                torn.append(str(why))
-            else:
-                if step == self.given.step:
-                    return data
+        held, copy = self._copied(torn)
         self.folder.sweep()
         # Not only up to the step that was named: news of a save may be on its way.
         for step in self.folder.newest(most=self.settings.steps):
+            if step <= held:
+                break
             try:
                 state = self.folder.read(step)[0]
             except Torn as why:
@@ -181,8 +180,27 @@ class Attempt:
             else:
                 self._used(torn, f"the state of step {step} is used")
                 return state
+        if copy:
+            self.from_memory = True
+            self._used(torn, f"the copy of step {held} in memory is used")
+            return copy
         self._used(torn, "there is no older state: training begins anew")
         return b""
+
+    def _copied(self, torn: list[str]) -> tuple[int, bytes]:
+        """Return the step and state in this host's memory: -1 and nothing if there is none.
+
+        It may be further than anybody told the supervisor: a rank that hung was killed.
+        """
+        place, given = self.place.copy, self.given
+        if place is None or not (given.memory or copied_step(place) > given.step):
+            return -1, b""
+        try:
+            return read_copy(place)
+        except Torn as why:
+            self.link.send("torn", step=given.step, memory=True)
+            torn.append(str(why))
+            return -1, b""
 
     def _used(self, torn: list[str], instead: str) -> None:
         """Say which states are torn, each in turn, and what is gone on from after all."""
