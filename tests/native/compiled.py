@@ -17,7 +17,7 @@ from artery.native import FOLDER, Core
 WITH = {
     "coupled": ("fluid", "repair"),
     "fluid": ("repair",),
-    "messages": ("fluid", "repair"),
+    "messages": ("coupled", "fluid", "repair"),
     "packets": ("messages",),
 }
 """The C files that others call, or that are wanted beside them."""

@@ -48,6 +48,12 @@ def random_pipelines(random: np.random.Generator, links: int) -> Pipelines:
     toward = np.concatenate(
         [first + random_tree(random, size) for first, size in zip(wave, sizes, strict=False)]
     )
+    toward = np.where(toward < np.repeat(wave[:-1], sizes), -1, toward)
+    for one in np.flatnonzero(np.array(role) == BESIDE):  # its roots may lead into the wave before
+        mine = slice(wave[one], wave[one + 1])
+        into = random.integers(wave[one - 1], wave[one], sizes[one])
+        roots = (toward[mine] < 0) & (random.random(sizes[one]) < 0.5)
+        toward[mine] = np.where(roots, into, toward[mine])
     edges, pipes = int(wave[-1]), len(waves)
     hops = random.integers(0, min(links, 4) + 1, edges)
     amount = random.integers(0, 10**9, pipes)
@@ -61,7 +67,7 @@ def random_pipelines(random: np.random.Generator, links: int) -> Pipelines:
         amount=amount,
         behind=behind,
         segment=(behind * random.random(pipes)).astype(np.int64),
-        toward=np.where(toward < np.repeat(wave[:-1], sizes), -1, toward),
+        toward=toward,
         release=random.integers(0, 10**9, pipes) if random.random() < 0.3 else None,
         role=np.array(role),
     )

@@ -120,8 +120,7 @@ def test_with_and_without_a_compiler_it_is_the_same(
     fabric: System, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = Scenario(engine=engine)  # type: ignore[arg-type]
-    core = {"coupled": "fluid", "messages": "messages", "fluid": "fluid"}[engine]
-    use(monkeypatch, core)
+    use(monkeypatch, engine)
     compiled = played(fabric, MIB, scenario)
     use(monkeypatch, None)
     twin = played(fabric, MIB, scenario)

@@ -68,12 +68,18 @@ static int64_t fill_ring(const struct pipes *p, int64_t pipe, int64_t begin, int
     return sum / edges * depth + rest / edges + (rest % edges != 0);
 }
 
-/* The longest chain of hops to the root of one wave; -1 where its edges lead in a circle or out of
-   it. `total` and `walked` have room for all edges. */
+static inline int64_t role_of(const struct pipes *p, int64_t wave)
+{
+    return p->role ? p->role[wave] : ALONE;
+}
+
+/* The longest chain of hops to the root of one wave, or of the one that it continues; -1 where its
+   edges lead in a circle or elsewhere. `total` and `walked` have room for all edges. */
 static int64_t longest_chain(const struct pipes *p, int64_t pipe, int64_t wave, int64_t *total,
                              int64_t *walked)
 {
     const int64_t begin = p->wave[wave], end = p->wave[wave + 1];
+    const int64_t least = p->wave[wave - (role_of(p, wave) == BESIDE)];
     int64_t longest = 0;
     for (int64_t edge = begin; edge < end; edge++)
         total[edge] = -1;
@@ -84,7 +90,7 @@ static int64_t longest_chain(const struct pipes *p, int64_t pipe, int64_t wave, 
                 return -1;
             walked[steps++] = at;
             at = p->toward[at];
-            if (at >= end || (at >= 0 && at < begin))
+            if (at >= end || (at >= 0 && at < least))
                 return -1;
         }
         int64_t sum = at < 0 ? 0 : total[at];
@@ -106,7 +112,7 @@ static int64_t fill_tree(const struct pipes *p, int64_t pipe, int64_t *total, in
     int64_t fill = 0, alone = 0, beside = 0;
     for (int64_t wave = p->pipe[pipe]; wave < p->pipe[pipe + 1]; wave++) {
         const int64_t longest = longest_chain(p, pipe, wave, total, walked);
-        const int64_t role = p->role ? p->role[wave] : ALONE;
+        const int64_t role = role_of(p, wave);
         if (longest < 0)
             return -1;
         if (role == ALONE) {

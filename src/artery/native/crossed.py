@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.errors import UsageError
-from artery.native.pipelines import ALONE, BELOW, Pipelines
+from artery.native.pipelines import ALONE, BELOW, BESIDE, Pipelines
 from artery.native.work import MAX_RATE, PICOSECONDS, Ints, Links, Longs
 
 Number = TypeVar("Number", np.int32, np.int64, np.uint64, np.float64)
@@ -151,19 +151,22 @@ def _hops(links: Links, pipes: Pipelines, edges: slice, part: slice) -> Longs:
 def _chains(pipes: Pipelines, wave: Longs, hop: Longs) -> Longs:
     """Return by pipe the longest chains of its waves, one after the other."""
     begin = pipes.wave[wave[0] : wave[-1] + 1]
-    total = _to_the_root(hop, _within(pipes, begin))
+    role = None if pipes.role is None else pipes.role[wave[0] : wave[-1]]
+    total = _to_the_root(hop, _within(pipes, begin, role))
     longest = _extreme(np.maximum, total, begin - begin[0], 0)
-    if pipes.role is not None:
-        longest = _hung(longest, pipes.role[wave[0] : wave[-1]])
+    if role is not None:
+        longest = _hung(longest, role)
     return _sums(longest, wave - wave[0])
 
 
-def _within(pipes: Pipelines, begin: Longs) -> Longs:
-    """Return ``toward`` counted from the first edge; no wave leads to another."""
+def _within(pipes: Pipelines, begin: Longs, role: Longs | None) -> Longs:
+    """Return ``toward`` counted from the first edge; a wave leads to the one that it continues."""
     if pipes.toward is None:
         raise UsageError("toward: needed for trees")
     toward = np.maximum(pipes.toward[begin[0] : begin[-1]], -1)
-    least, end = np.repeat(begin[:-1], np.diff(begin)), np.repeat(begin[1:], np.diff(begin))
+    back = 0 if role is None else (role == BESIDE).astype(np.int64)
+    least = begin[np.arange(begin.size - 1) - back]
+    least, end = np.repeat(least, np.diff(begin)), np.repeat(begin[1:], np.diff(begin))
     if ((toward >= 0) & ((toward < least) | (toward >= end))).any():
         raise UsageError(NO_TREE)
     return np.where(toward < 0, -1, toward - begin[0])

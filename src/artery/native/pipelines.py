@@ -22,7 +22,7 @@ class Pipelines:
     (a ring: one; a tree up and down: two). ``toward[e]`` is the next edge to the root of a tree
     (-1: none), in both of its waves.
     A tree whose nodes are alike inside may have one of them for all: of its waves the second then
-    continues the first (``role`` 1: edges that lead into it) and the third (2) hangs once below
+    continues the first (``role`` 1: edges that may lead into it) and the third (2) hangs once below
     every edge of the first; absent, all stand alone (0).
     By pipe: ``depth`` is how many edges of a ring the first byte crosses in turn (0: no ring but
     a tree); ``amount`` crosses each edge in all, ``behind`` follows the first segment through
