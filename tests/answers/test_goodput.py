@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import artery
-from artery.answers.goodput_result import Fix, GoodputAnswer
+from artery.answers.goodput.result import Fix, GoodputAnswer
 from artery.cloud.failures import RSC_1, RSC_1_JOBS, RSC_2
 from artery.cloud.intervals import best_complete, daly, young
 from artery.errors import InputError, UsageError

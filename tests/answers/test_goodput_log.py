@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import artery
-from artery.answers.goodput_log import Against, MeasuredRun, measured_run
+from artery.answers.goodput.log import Against, MeasuredRun, measured_run
 from artery.errors import InputError
 
 BEGIN = 1_790_000_000.0

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 import artery
-from artery.answers.goodput_result import GoodputAnswer
+from artery.answers.goodput.result import GoodputAnswer
 from artery.cloud.failure_model import CAUSES
 from artery.report.goodput import goodput_drawing, goodput_payload
 from artery.report.goodput_words import goodput_words

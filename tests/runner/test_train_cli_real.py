@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from artery.answers.goodput_log import measured_run
+from artery.answers.goodput.log import measured_run
 from artery.runner.faults import damage
 from tests.runner.conftest import processes
 

@@ -15,8 +15,8 @@ from artery.errors import InputError, UsageError
 from artery.report.words import Language
 
 if TYPE_CHECKING:
-    from artery.answers.goodput_log import MeasuredRun
-    from artery.answers.goodput_result import GoodputAnswer
+    from artery.answers.goodput.log import MeasuredRun
+    from artery.answers.goodput.result import GoodputAnswer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -167,7 +167,7 @@ def _model_and_logs(
 def _measured(
     logs: tuple[str, ...], zone: str | None, predicted: GoodputAnswer | None
 ) -> MeasuredRun:
-    from artery.answers.goodput_log import measured_run
+    from artery.answers.goodput.log import measured_run
 
     return measured_run(logs, predicted, time_zone=zone)
 

@@ -11,7 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.goodput_result import Choice, Fix, GoodputAnswer
+from artery.answers.goodput.result import Choice, Fix, GoodputAnswer
 from artery.core.failure import FailureClass
 from artery.core.term import Term
 from artery.report.goodput_log import measured_drawing, measured_payload
@@ -25,7 +25,7 @@ from artery.units import show_bytes, show_count, show_money, show_percent
 from artery.units import show_time as _finite_time
 
 if TYPE_CHECKING:
-    from artery.answers.goodput_log import MeasuredRun
+    from artery.answers.goodput.log import MeasuredRun
 
 _SHARES: Final = ("productive", "saving", "redone", "restarting", "waiting")
 _SHOWN: Final = 6

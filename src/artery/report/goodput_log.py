@@ -15,7 +15,7 @@ from artery.report.words import Language, Words
 from artery.units import show_count, show_percent, show_time
 
 if TYPE_CHECKING:
-    from artery.answers.goodput_log import Against, MeasuredRun
+    from artery.answers.goodput.log import Against, MeasuredRun
 
 _NOTHING = "–"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 from typing import Final
 
-from artery.answers.goodput_clocks import day, on_one_clock, said_of_times, zone_of
-from artery.answers.goodput_result import GoodputAnswer
+from artery.answers.goodput.clocks import day, on_one_clock, said_of_times, zone_of
+from artery.answers.goodput.result import GoodputAnswer
 from artery.cloud.accounting import Account, Activity, Span, account
 from artery.errors import InputError, Problem, Problems
 from artery.formats.reading import Reading

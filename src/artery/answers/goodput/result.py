@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from artery.answers.goodput_request import Circumstances
+from artery.answers.goodput.request import Circumstances
 from artery.answers.result import PlanAnswer
 from artery.cloud.checkpoints import State, Tier, TierName
 from artery.cloud.goodput import Shares

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from artery.answers.goodput_result import Fix
+from artery.answers.goodput.result import Fix
 from artery.cloud.checkpoints import Tier
 from artery.cloud.goodput import Job, best, mean_restart, replicas, restart_of, scaled, without
 from artery.cloud.told_failures import LEMONS, YOUNG

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import ceil, inf, log1p
 from typing import Any, Final
 
-from artery.answers.goodput_levers import MONTH, Mending, fixes, ranked
-from artery.answers.goodput_request import Circumstances, check_tiers, circumstances
-from artery.answers.goodput_result import (
+from artery.answers.goodput.levers import MONTH, Mending, fixes, ranked
+from artery.answers.goodput.request import Circumstances, check_tiers, circumstances
+from artery.answers.goodput.result import (
     Availability,
     Choice,
     Definitions,
@@ -72,7 +72,7 @@ def goodput(
 ) -> GoodputAnswer:
     """Return what failures leave of a training run of ``model`` on the system ``on``.
 
-    ``options`` are the fields of :class:`artery.answers.goodput_request.Circumstances`
+    ``options`` are the fields of :class:`artery.answers.goodput.request.Circumstances`
     (``node_failures_per_1000_days``, ``checkpoint``, ``save_time``, ``restart_time``, ...) and
     those of :func:`artery.plan`; with ``tokens`` the whole run is given too.
 
