@@ -12,7 +12,7 @@ import pytest
 from rich.console import RenderableType
 
 from artery.answers.fabric import Reason, fabric_design
-from artery.answers.fabric_check import fabric_check
+from artery.answers.fabric.check import fabric_check
 from artery.cluster.cabling import Network
 from artery.cluster.fabric_facts import FACTS
 from artery.cluster.faults import faults

@@ -127,7 +127,7 @@ def check(*, file: str, fail_on: str | None, as_json: bool, lang: Language, out:
     CSV with the columns a_device, a_port, b_device, b_port and, if known, a_kind, b_kind (switch
     or host), a_card, b_card, rate (400 Gb/s), length (30 m) and part (dac400).
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.fabric_check import check_findings, fabric_check
+    from artery.answers.fabric.check import check_findings, fabric_check
     from artery.report.fabric_check import check_drawing, check_payload
     from artery.report.files import write_whole
     from artery.report.json import document
@@ -156,7 +156,7 @@ def diff(*, file: str, other: str, as_json: bool, lang: Language, out: str) -> N
 
     The files are those of artery fabric check; devices are matched by name.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.fabric_check import fabric_diff
+    from artery.answers.fabric.check import fabric_diff
     from artery.report.fabric_check import diff_drawing, diff_payload
     from artery.report.files import write_whole
     from artery.report.json import document
@@ -190,7 +190,7 @@ def export(*, system: str, to: str, as_json: bool, lang: Language, out: str) -> 
 
     SYSTEM is a name of the catalog with :CHIPS, or a file, as for artery plan.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.fabric_export import fabric_export
+    from artery.answers.fabric.export import fabric_export
     from artery.report.files import write_whole
     from artery.report.json import document
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.fabric import Candidate, DesignAnswer
-from artery.answers.fabric_parts import Medium, SwitchChoice
+from artery.answers.fabric.parts import Medium, SwitchChoice
 from artery.cluster.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.cluster.design import FULL
 from artery.core.parts import Span

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.fabric_check import CheckAnswer, DiffAnswer
+from artery.answers.fabric.check import CheckAnswer, DiffAnswer
 from artery.core.finding import Finding
 from artery.report.fabric_words import finding_words
 from artery.report.plan import labelled_lines

@@ -32,7 +32,7 @@ def fabric_export(on: str, to: str) -> ExportAnswer:
     """Return the network of the system ``on`` as a file for ``to``.
 
     ``slurm``: ``topology.conf``; ``dot``: Graphviz; ``htsim``: a topology of csg-htsim; ``csv``: a
-    cable plan that :func:`artery.answers.fabric_check.fabric_check` reads. Raises
+    cable plan that :func:`artery.answers.fabric.check.fabric_check` reads. Raises
     :class:`artery.errors.InputError` for a system without a fabric, or one that the format cannot
     express.
     """

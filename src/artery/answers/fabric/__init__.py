@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
-from artery.answers.fabric_parts import Medium, SwitchChoice, choose, media, switch_choices
+from artery.answers.fabric.parts import Medium, SwitchChoice, choose, media, switch_choices
 from artery.catalog import switch as switch_named
 from artery.cluster.bill import Bill, Parts, bill, links_per_optic
 from artery.cluster.blast import Blast, blasts
