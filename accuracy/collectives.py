@@ -18,7 +18,7 @@ import numpy as np
 
 from accuracy.score import Compared
 from artery.answers.expect import expect
-from artery.answers.expect_result import ExpectAnswer, Speed
+from artery.answers.expect.result import ExpectAnswer, Speed
 from artery.collective import bus_factor
 from artery.core.pricing import named
 

@@ -29,7 +29,7 @@ from artery.answers.bench_result import (
     Party,
 )
 from artery.answers.bench_run import Heard, check_gpus, reported, require, stands_among
-from artery.answers.expect_result import DTYPES
+from artery.answers.expect.result import DTYPES
 from artery.answers.systems import system_of
 from artery.collective.bandwidth import bus_factor
 from artery.core.pricing import Collective, Demand

@@ -11,7 +11,7 @@ from artery.answers.arguments import check_kinds
 from artery.answers.bench_job import LIBRARY, Backend, Case
 from artery.answers.bench_shapes import algorithm_named, runnable, shape_of
 from artery.answers.expect import parse_sizes, type_named
-from artery.answers.expect_result import DTYPES
+from artery.answers.expect.result import DTYPES
 from artery.core.pricing import Collective, named
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 from artery.meter.collectives import whole_elements

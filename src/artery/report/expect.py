@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.expect_result import ExpectAnswer, ExpectRow, Speed
+from artery.answers.expect.result import ExpectAnswer, ExpectRow, Speed
 from artery.answers.systems import system_of
 from artery.core.system import System
 from artery.errors import InputError

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.calibrate.data import Sweep
-from artery.answers.expect_pricing import Setting
+from artery.answers.expect.pricing import Setting
 from artery.calibrator.fit import Parameter
 from artery.catalog.door import is_path
 from artery.catalog.links import link as link_of

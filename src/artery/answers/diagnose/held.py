@@ -9,7 +9,7 @@ from typing import Final
 from artery.answers.diagnose.facts import PLATEAU
 from artery.answers.diagnose.system import Asked, Stand, stand_for
 from artery.answers.diagnose.worlds import band, has_two_ways
-from artery.answers.expect_pricing import Setting
+from artery.answers.expect.pricing import Setting
 from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Case, Curve, Point, Refusal
 from artery.diagnoser.shape import shape_of

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from artery.answers.diagnose.system import Stand
 from artery.answers.diagnose.worlds import change
-from artery.answers.expect_pricing import Setting
+from artery.answers.expect.pricing import Setting
 from artery.answers.libraries import library_of
 from artery.answers.plan import plan
 from artery.collective.closed_form import ClosedForm

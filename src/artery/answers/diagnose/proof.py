@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from artery.answers.diagnose.fabric import Fabric
     from artery.answers.diagnose.system import Stand
-    from artery.answers.expect_pricing import Setting
+    from artery.answers.expect.pricing import Setting
     from artery.cluster.network import Network
     from artery.simulator.scenario import Routing
 

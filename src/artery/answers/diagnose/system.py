@@ -9,7 +9,7 @@ from typing import Final
 from artery.answers.diagnose.laid import network_overrides, node_overrides
 from artery.answers.diagnose.missing import CHIP, NETWORK, NODES, RANKS, unknown_server
 from artery.answers.diagnose.servers import SERVERS
-from artery.answers.expect_pricing import Setting
+from artery.answers.expect.pricing import Setting
 from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
 from artery.catalog.chips import chip as chip_of
 from artery.diagnoser.case import Case, Curve, Fact, count

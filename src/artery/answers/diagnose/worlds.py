@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from artery.answers.expect_pricing import Setting
+from artery.answers.expect.pricing import Setting
 from artery.catalog.links import link as link_of
 from artery.collective import Library, bus_factor
 from artery.collective.groups import inner_tiers

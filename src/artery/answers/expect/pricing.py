@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from artery.answers.expect_result import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
+from artery.answers.expect.result import DTYPES, ExpectAnswer, ExpectRow, Note, Speed
 from artery.answers.libraries import library_of
 from artery.answers.systems import system_of
 from artery.collective import ClosedForm, Library, Quote, bus_factor

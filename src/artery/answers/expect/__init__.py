@@ -8,7 +8,7 @@ from typing import Final
 
 from artery import units
 from artery.answers.arguments import check_kinds
-from artery.answers.expect_result import DTYPES, ExpectAnswer
+from artery.answers.expect.result import DTYPES, ExpectAnswer
 from artery.core.pricing import named
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
@@ -42,7 +42,7 @@ def expect(
     name; ``chips_per_node`` uses only so many chips of every node; ``nccl`` is a version.
     Raises :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
-    from artery.answers.expect_pricing import Setting, measure
+    from artery.answers.expect.pricing import Setting, measure
 
     check_kinds(str, collective=collective, on=on, algorithm=algorithm, dtype=dtype)
     check_kinds(str, NoneType, nccl=nccl)
