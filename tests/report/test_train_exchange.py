@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.answers.train_compare import Scaling, TrainComparison
+from artery.answers.train.compare import Scaling, TrainComparison
 from artery.core.term import Estimate, Measurement, Term
 from artery.report.train_exchange import exchange_lines, heading, scaling_lines
 from artery.report.words import Language

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers.train_compare import (
+from artery.answers.train.compare import (
     TrainComparison,
     calibrate_training,
     compare_training,

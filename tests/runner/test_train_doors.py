@@ -22,7 +22,7 @@ import pytest
 from artery.__main__ import run
 from artery.answers import train as answers
 from artery.answers.lab_bench import lab_bench
-from artery.answers.train_request import request
+from artery.answers.train.request import request
 from artery.cli import main
 from artery.errors import InputError
 from artery.formats.artery_phases import read_rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from artery.answers.train_request import request
+from artery.answers.train.request import request
 from artery.cli import main
 from artery.cloud.machine import actions, events
 from artery.cloud.machine.machine import Machine

@@ -224,7 +224,7 @@ def command(
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options as the answer takes them."""
-    from artery.answers.train_request import endpoint
+    from artery.answers.train.request import endpoint
 
     asked = {name: value for name, value in options.items() if value is not None}
     asked["copies"] = options["copies"] == "memory"

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.train import TrainAnswer
-from artery.answers.train_compare import TrainComparison
+from artery.answers.train.compare import TrainComparison
 from artery.cloud.accounting import Account
 from artery.core.term import Term
 from artery.report.goodput_log_words import log_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from artery.answers.train_compare import TrainComparison
+from artery.answers.train.compare import TrainComparison
 from artery.report.words import Language
 from artery.units import show_bytes, show_percent, show_time
 

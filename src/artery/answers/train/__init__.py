@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from artery.answers.train_compare import TrainComparison, compare_training
-from artery.answers.train_request import Request, request
+from artery.answers.train.compare import TrainComparison, compare_training
+from artery.answers.train.request import Request, request
 from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
@@ -112,7 +112,7 @@ def train(
 ) -> TrainAnswer:
     """Train ``model`` on this machine (and on hosts that join) and return what it came to.
 
-    ``options`` are the fields of :class:`artery.answers.train_request.Request` and of
+    ``options`` are the fields of :class:`artery.answers.train.request.Request` and of
     :class:`artery.runner.settings.Settings`. ``note`` is called with what a person should know
     while it runs, ``progress`` with the steps done and to do.
 
@@ -291,7 +291,7 @@ def joined(address: str, places: int) -> None:
     Raises ``InputError`` if there is none, or if it does not know the token, and
     :class:`RunFailedError` if it ended or went on without this host.
     """
-    from artery.answers.train_request import endpoint
+    from artery.answers.train.request import endpoint
     from artery.runner.supervisor import agent
 
     installed("torch", _RANKS)

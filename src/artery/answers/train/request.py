@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
-from artery.answers.train_shares import of_shares
+from artery.answers.train.shares import of_shares
 from artery.errors import InputError, Problem, Problems, UsageError
 from artery.runner.faults import Fault, read_faults
 from artery.runner.settings import Settings
