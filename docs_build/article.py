@@ -6,8 +6,8 @@ from collections import Counter
 from functools import cache
 from typing import Final
 
-from artery.answers.article import Item, Text, filled, items, sections
 from artery.answers.tour import shown_figures, tour
+from artery.answers.tour.article import Item, Text, filled, items, sections
 from artery.report.words import Language, words
 
 _NAME: Final = Text(
@@ -31,7 +31,7 @@ that answer the commands. `artery tour` walks through the main stops.
 *works*: the command runs today. *planned*: the command that will show it. *fact*: nothing to
 compute, the evidence is a document.
 
-This page is generated from `src/artery/answers/data/article.toml`; `make docs` writes it.
+This page is generated from `src/artery/answers/tour/data/article.toml`; `make docs` writes it.
 [中文](article.zh.md)
 """,
     """\
@@ -46,7 +46,7 @@ artery 的题目来自文章《{name}》。文中许多数字有误。
 
 “可用”：命令今天就能运行。“计划”：将来给出结果的命令。“事实”：没有可算的，依据是文献。
 
-本页由 `src/artery/answers/data/article.toml` 生成；`make docs` 重写。[English](article.md)
+本页由 `src/artery/answers/tour/data/article.toml` 生成；`make docs` 重写。[English](article.md)
 """,
 )
 

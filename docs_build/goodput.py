@@ -15,7 +15,7 @@ from accuracy.goodput import (
     figures,
     network_check,
 )
-from artery.answers.article import Text
+from artery.answers.tour.article import Text
 from artery.cloud.failures import RATES
 from artery.report.words import Language
 from artery.units import show_percent, show_time

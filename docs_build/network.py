@@ -7,7 +7,7 @@ from typing import Final
 
 from accuracy.network import HTSIM, NDP_WINDOW, PLANNED, Row, kept
 from accuracy.network_scale import kept as kept_at_scale
-from artery.answers.article import Text
+from artery.answers.tour.article import Text
 from artery.report.words import Language
 from docs_build import ROOT
 from docs_build.network_scale import GROWN, grown, scale

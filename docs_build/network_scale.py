@@ -8,7 +8,7 @@ from typing import Final
 from accuracy.network import Row
 from accuracy.network_scale import DISTANCES, OFFLOADS
 from artery import units
-from artery.answers.article import Text
+from artery.answers.tour.article import Text
 
 GROWN: Final = Text(
     """

@@ -23,7 +23,7 @@ from accuracy.fleet import (
     rows,
     values,
 )
-from artery.answers.article import Text
+from artery.answers.tour.article import Text
 from artery.report.words import Language
 from artery.units import show_percent, show_time
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from accuracy.speed import Scored, kept
-from artery.answers.article import Text
+from artery.answers.tour.article import Text
 from artery.cloud.speed import PAIR, SHOWN
 from artery.report.words import Language
 

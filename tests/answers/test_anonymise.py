@@ -75,7 +75,7 @@ def test_names_go_and_the_rest_stays(
 
 
 def test_diagnose_masks_the_switches_of_a_fabric() -> None:
-    folder = files("artery.answers").joinpath("demo_files")
+    folder = files("artery.answers.demo").joinpath("files")
     fabric = str(folder.joinpath("ibnetdiscover.txt"))
     assert "spine03" in repr(diagnose(fabric, prove=False))
     assert re.search(r"\b(?:spine|leaf|node)\d", repr(diagnose(fabric, anonymise=True))) is None

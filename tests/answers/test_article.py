@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from artery.answers.article import filled, items, stop_texts
-from artery.answers.stops import STOPS
 from artery.answers.tour import chosen, shown_figures, tour
+from artery.answers.tour.article import filled, items, stop_texts
+from artery.answers.tour.stops import STOPS
 from artery.errors import UnknownNameError
 
 

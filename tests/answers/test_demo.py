@@ -21,7 +21,7 @@ def story() -> DemoAnswer:
 
 
 def test_the_bundled_files_are_what_their_physics_says() -> None:
-    folder = files("artery.answers").joinpath("demo_files")
+    folder = files("artery.answers.demo").joinpath("files")
     written = dict(demo_files.every())
     assert tuple(written) == FILES
     for name, text in written.items():
@@ -90,9 +90,9 @@ def test_training_follows_where_there_is_something_to_train_with(
 ) -> None:
     from artery.answers import demo as module
 
-    trainer = ModuleType("artery.answers.demo_train")
+    trainer = ModuleType("artery.answers.demo.train")
     trainer.demo_train = lambda _: {"steps": 3}  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "artery.answers.demo_train", trainer)
+    monkeypatch.setitem(sys.modules, "artery.answers.demo.train", trainer)
     monkeypatch.setattr(module, "find_spec", lambda _: object())
     assert module._trained() == {"steps": 3}
     monkeypatch.setattr(module, "find_spec", lambda _: None)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from artery.answers import demo_train as module
+from artery.answers.demo import train as module
 from artery.errors import RunError
 
 

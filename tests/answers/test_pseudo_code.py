@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.answers.pseudo_code import average, pseudo_code
+from artery.answers.tour.pseudo_code import average, pseudo_code
 from artery.collective.schedules import schedule
 from artery.collective.verify import verify
 

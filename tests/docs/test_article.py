@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from artery.answers.article import Item, items, sections, stop_texts
-from artery.answers.stops import STOPS
+from artery.answers.tour.article import Item, items, sections, stop_texts
+from artery.answers.tour.stops import STOPS
 from artery.cli import main
 from docs_build.article import written
 

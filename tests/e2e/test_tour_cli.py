@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from artery.answers.article import stop_texts
 from artery.answers.tour import tour
+from artery.answers.tour.article import stop_texts
 from artery.cli import main
 
 PRINTED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.answers.stops import STOPS, Figures
+from artery.answers.tour.stops import STOPS, Figures
 
 
 @pytest.fixture(scope="module")

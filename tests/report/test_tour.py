@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.cells import cell_len
 
-from artery.answers.article import stop_texts
 from artery.answers.tour import tour
+from artery.answers.tour.article import stop_texts
 from artery.cli.tour import command
 from artery.report.terminal import draw
 from artery.report.tour import closing, opening, stop_drawing, tour_payload

@@ -22,7 +22,7 @@ import pytest
 from artery.__main__ import run
 from artery.answers import train as answers
 from artery.answers.lab_bench import lab_bench
-from artery.answers.train.request import request
+from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.errors import InputError
 from artery.formats.artery_phases import read_rows
@@ -81,7 +81,7 @@ def test_a_full_disk_ends_the_journal_and_not_the_run() -> None:
 
 def refused(**options: Any) -> str:
     with pytest.raises(InputError) as error:
-        request("resnet18", options)
+        read_request("resnet18", options)
     return str(error.value)
 
 
@@ -106,8 +106,8 @@ def test_what_cannot_be_is_refused_before_any_work(options: dict[str, Any], word
 
 
 def test_ranks_and_agents_that_may_come_can_be_named_in_drills() -> None:
-    request("resnet18", {"faults": ("kill:rank=3,step=100",), "max_ranks": 4})
-    request("resnet18", {"faults": ("join:run,step=2", "kill:agent=1,step=5")})
+    read_request("resnet18", {"faults": ("kill:rank=3,step=100",), "max_ranks": 4})
+    read_request("resnet18", {"faults": ("join:run,step=2", "kill:agent=1,step=5")})
 
 
 def test_an_address_of_another_machine_is_refused() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from artery.answers.train.request import request
+from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.cloud.machine import actions, events
 from artery.cloud.machine.machine import Machine
@@ -47,21 +47,21 @@ def real(test: Any) -> Any:
 )
 def test_shares_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as error:
-        request("resnet18", options)
+        read_request("resnet18", options)
     assert words in str(error.value)
 
 
 def test_the_least_share_that_can_be_is_taken() -> None:
-    request("resnet18", {"global_batch": 4})
-    request("resnet18", {"global_batch": 2, "size": 64})
-    request("transformer", {"global_batch": 2})
-    request("resnet18", {"global_batch": 32, "accumulate": 8})
+    read_request("resnet18", {"global_batch": 4})
+    read_request("resnet18", {"global_batch": 2, "size": 64})
+    read_request("transformer", {"global_batch": 2})
+    read_request("resnet18", {"global_batch": 32, "accumulate": 8})
 
 
 def test_a_log_that_is_checked_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("old", "utf-8")
-    request("resnet18", {"log": str(tmp_path / "log")})
-    request("resnet18", {"log": str(tmp_path / "new")})
+    read_request("resnet18", {"log": str(tmp_path / "log")})
+    read_request("resnet18", {"log": str(tmp_path / "new")})
     assert (tmp_path / "log").read_text("utf-8") == "old"
     assert [place.name for place in tmp_path.iterdir()] == ["log"]
 

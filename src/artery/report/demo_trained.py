@@ -35,7 +35,7 @@ def trained_title(language: Language) -> str:
 
 
 def trained_lines(trained: Mapping[str, Any], language: Language) -> Iterator[str]:
-    """Yield what :func:`artery.answers.demo_train.demo_train` found, a line each."""
+    """Yield what :func:`artery.answers.demo.train.demo_train` found, a line each."""
     word = _WORDS[language]
     if "error" in trained:
         yield word["failed"].format(error=trained["error"])

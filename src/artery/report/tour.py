@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.article import Text as Both
 from artery.answers.tour import Figure, Stop, TourAnswer
+from artery.answers.tour.article import Text as Both
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of

@@ -12,7 +12,7 @@ from artery.answers.systems import system_of
 from artery.errors import InputError, UsageError
 
 CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
-DEMO = files("artery.answers").joinpath("demo_files")
+DEMO = files("artery.answers.demo").joinpath("files")
 FABRIC = str(DEMO.joinpath("ibnetdiscover.txt"))
 EARLY = [str(CASES / name) for name in ("wrong-results.log", "healthy-a100.log", "sockets.log")]
 """Refused, healthy, and unknown without a system."""

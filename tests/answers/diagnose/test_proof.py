@@ -14,7 +14,7 @@ from artery.errors import InputError
 from artery.formats.recognise import read
 
 CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
-DEMO = files("artery.answers").joinpath("demo_files")
+DEMO = files("artery.answers.demo").joinpath("files")
 HALF = [
     str(CASES / name) for name in ("half-of-the-cards.log", "half-cards-debug.log", "ibstat.txt")
 ]

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, Final
 
 from artery.answers.train.compare import TrainComparison, compare_training
-from artery.answers.train.request import Request, request
+from artery.answers.train.request import Request, read_request
 from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
@@ -119,7 +119,7 @@ def train(
     Raises ``UsageError`` and ``InputError`` for what cannot be, :class:`RunFailedError` for a run
     that could not go on.
     """
-    asked = request(model, options)
+    asked = read_request(model, options)
     installed("torch", _RANKS)
     settings = asked.settings
     with _folder(asked.directory, note) as (run, keep), taken(run, settings):
@@ -324,7 +324,7 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     from artery.runner.worker.standalone import Alone, train_alone
 
     known = {field.name for field in fields(Settings)} | {"directory", "signals"}
-    asked = request(
+    asked = read_request(
         model,
         {name: value for name, value in options.items() if name in known} | {"ranks": mine.size},
     )

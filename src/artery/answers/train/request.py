@@ -75,7 +75,7 @@ class Request:
         return max(self.ranks, self.max_ranks or self.ranks)
 
 
-def request(model: str, options: dict[str, Any]) -> Request:
+def read_request(model: str, options: dict[str, Any]) -> Request:
     """Return the request that ``options`` make; all that is wrong with them at once."""
     of_run = {field.name for field in fields(Request)} - {"settings"}
     of_settings = {field.name for field in fields(Settings)} - {"model"}

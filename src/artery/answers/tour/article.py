@@ -117,7 +117,7 @@ def filled(item: Item, figures: Mapping[str, Mapping[str, str]]) -> Item:
 
 @cache
 def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(files("artery.answers").joinpath("data", name).read_text("utf-8"))
+    return tomllib.loads(files("artery.answers.tour").joinpath("data", name).read_text("utf-8"))
 
 
 def _item(table: Mapping[str, Any]) -> Item:

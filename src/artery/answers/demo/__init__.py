@@ -22,7 +22,7 @@ DEGREES: Final[Mapping[str, int]] = {"ep": 128}
 """The job of the story: a mixture of 128 experts, one a GPU, so that its all-to-all crosses the
 network in every layer."""
 
-_TRAINS: Final = "artery.answers.demo_train"
+_TRAINS: Final = "artery.answers.demo.train"
 """The module, if there is one, that trains for some seconds on this machine."""
 
 
@@ -43,7 +43,7 @@ def demo(*, train: bool = True, note: Callable[[str], None] = lambda _: None) ->
 
     ``note`` hears that it begins, for it takes half a minute.
     """
-    folder = files("artery.answers").joinpath("demo_files")
+    folder = files("artery.answers.demo").joinpath("files")
     texts = tuple((name, folder.joinpath(name).read_text("utf-8")) for name in FILES)
     with ExitStack() as stack:
         paths = [str(stack.enter_context(as_file(folder.joinpath(name)))) for name in FILES]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from artery.answers.arguments import check_kinds
-from artery.answers.article import FigureText, StopText, Text, Verdict, stop_texts
-from artery.answers.stops import STOPS
+from artery.answers.tour.article import FigureText, StopText, Text, Verdict, stop_texts
+from artery.answers.tour.stops import STOPS
 from artery.errors import InputError, UnknownNameError
 from artery.units import (
     show_bytes,

@@ -13,10 +13,10 @@ from typing import Final
 from artery.answers.expect import expect
 from artery.answers.goodput import goodput
 from artery.answers.plan import plan
-from artery.answers.pseudo_code import average, pseudo_code
 from artery.answers.result import PlanAnswer
 from artery.answers.scale import ScaleAnswer, amdahl_speedup, scale
-from artery.answers.stops_more import inside, minutes, pool
+from artery.answers.tour.pseudo_code import average, pseudo_code
+from artery.answers.tour.stops_more import inside, minutes, pool
 from artery.catalog.chips import chip
 from artery.catalog.links import link
 from artery.catalog.models import model
