@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from artery.answers.tour.stops import STOPS, Figures
+from artery.answers.tour.figures import Figures
+from artery.answers.tour.stops import STOPS
 
 
 @pytest.fixture(scope="module")

@@ -1,26 +1,35 @@
-"""The figures of the tour's stops inside the chip and in the cloud, as in :mod:`.stops`."""
+"""Stops in the cloud: failures, recovery, a pool of training and serving."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from artery.answers.goodput import goodput
 from artery.answers.schedule import schedule
-from artery.answers.simulate import simulate
-
-Figures = Mapping[str, float]
-
-
-def inside() -> Figures:
-    """All cores of a processor send to all others, over three networks on the chip."""
-    times = {kind: _exchange(kind) for kind in ("mesh", "ring", "crossbar")}
-    return {**times, "worse": times["ring"] / times["mesh"]}
+from artery.answers.tour.cluster import TEN_THOUSAND
+from artery.answers.tour.figures import Figures
+from artery.catalog.systems import system
+from artery.cloud.failures import RSC_1
 
 
-def _exchange(kind: str) -> float:
-    """Seconds of an all-to-all of 4 KiB on the network alone, without the library's start."""
-    answer = simulate("alltoall", "xeon-8480-mesh", size=4096, overrides=[f"node.kind=noc-{kind}"])
-    return answer.network
+def failures() -> Figures:
+    """Node failures of ten thousand chips in nodes of eight."""
+    nodes = system(f"dgx-h100:{TEN_THOUSAND}").nodes
+    return {
+        "rate": RSC_1.per_1000_node_days,
+        "per_day": RSC_1.per_day(nodes),
+        "between": RSC_1.mean_time_between(nodes),
+    }
+
+
+def recovery() -> Figures:
+    """What failures leave of Llama 3's run, at its own rate of failures."""
+    answer = goodput("llama3-405b", "hgx-h100-roce:16384", rate="llama-3")
+    return {
+        "between": answer.mtbf.value,
+        "interval": answer.intervals.best,
+        "restart": answer.restart,
+        "ettr": answer.ettr.value,
+        "five": answer.availability.five_nines_restart,
+    }
 
 
 def minutes() -> Figures:
