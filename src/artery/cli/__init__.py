@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -17,12 +17,17 @@ from artery.cli.options import locale_language
 from artery.report.files import unwritten
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line (``sys.argv`` by default) and return its exit code."""
+def main(
+    arguments: Sequence[str] | None = None, *, interrupted: Callable[[], bool] = lambda: False
+) -> int:
+    """Run one command line (``sys.argv`` by default) and return its exit code.
+
+    ``interrupted`` says whether Ctrl-C came: it may come out of an import as another error.
+    """
     code = 0
     streams.prepare()
     try:
-        code = _run(list(sys.argv[1:] if arguments is None else arguments))
+        code = _run(list(sys.argv[1:] if arguments is None else arguments), interrupted)
         sys.stdout.flush()
     except BrokenPipeError:
         streams.drop_stdout()
@@ -32,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], interrupted: Callable[[], bool]) -> int:
     debug = False
     language = locale_language()
     try:
@@ -47,5 +52,6 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (the one place that meets all)
-        return endings.report(error, debug=debug, language=language)
+        met = KeyboardInterrupt() if interrupted() else error
+        return endings.report(met, debug=debug, language=language)
     return 0
