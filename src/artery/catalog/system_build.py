@@ -118,11 +118,11 @@ class _Network:
 def _switched(table: SystemTable, domain: ScaleUp, tree: Fabric | None, chips: int) -> _Network:
     """Return the network of domains under switches, if more than one node needs them."""
     nodes = ceil(chips / table.node.chips)
+    if tree is not None and (nodes > 1 or not domain.tiers):
+        _check_ports(tree, nodes)
     tiers = _nested(domain, tree, table.node.chips, chips)
     if nodes == 1 and domain.tiers:
         tree = None
-    if tree is not None:
-        _check_ports(tree, nodes)
     whole = Assembly(chips, domain, tree)
     return _Network(
         chips, tiers, whole.groups, whole.links, whole.edges, _router(tiers, tree, whole)

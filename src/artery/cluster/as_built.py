@@ -219,14 +219,17 @@ class AsBuilt:
         slowest = min(sum(one.rate for one in row if one is not None) for row in rows)
         found: list[Meeting] = []
         below: list[list[str]] = []
+        last = 1.0
         for index, level in enumerate(self._parts):
             parts = [part for part in level if there & set(part)]
             if below:
                 slowest = min(slowest, *(self._leaving(part) / len(part) for part in below))
+                final = next(part for part in below if hosts[-1] in part)
+                last = min(1.0, len(final) / found[-1].nodes)
             sizes = Counter(len(part) for part in parts)
             usual = max(sizes, key=lambda size: (sizes[size], size))
             name = _LEVELS[index] if index < len(_LEVELS) else f"tier{index + 1}"
-            found.append(Meeting(name, usual, slowest))
+            found.append(Meeting(name, usual, slowest, last))
             if len(parts) == 1:
                 break
             below = parts

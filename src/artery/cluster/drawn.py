@@ -20,11 +20,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """One tier: ``nodes`` that usually meet in a part of it; B/s that a ``node`` sends into it."""
+    """One tier: ``nodes`` that usually meet in a part of it; B/s that a ``node`` sends into it.
+
+    ``last`` is the share of the links into it that the last part of the tier below has, which may
+    be smaller than others.
+    """
 
     name: str
     nodes: int
     node: float
+    last: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +97,7 @@ def drawn_tiers(fabric: Drawn, chips_per_node: int, chips: int) -> tuple[Tier, .
             pair=burst,
             latency=fabric.latency + 2 * index * fabric.hop,
             reduction=fabric.reduction,
+            last=meeting.last,
         )
         for index, meeting in enumerate(fabric.meetings)
     )

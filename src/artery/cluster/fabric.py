@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from artery.cluster.dragonfly import Dragonfly, dragonfly_edges, dragonfly_tiers
 from artery.cluster.drawn import Drawn, drawn_tiers
 from artery.cluster.fat_tree import FatTree, fat_tree_tiers
+from artery.cluster.part_filled import links_of_last
 from artery.cluster.stages import fat_tree_edges, stages
 from artery.core.link import Link
 from artery.core.system import Tier, VertexGroup
@@ -22,12 +24,17 @@ Fabric = FatTree | Dragonfly | Drawn
 
 
 def fabric_tiers(fabric: Fabric, chips_per_node: int, chips: int) -> tuple[Tier, ...]:
-    """Return the tiers that ``chips`` chips meet in the fabric, innermost first."""
+    """Return the tiers that ``chips`` chips meet in the fabric, innermost first.
+
+    Raises :class:`artery.cluster.stages.TooManyPortsError` for nodes that a fat tree cannot take.
+    """
     if isinstance(fabric, Dragonfly):
         return dragonfly_tiers(fabric, chips_per_node, chips)
     if isinstance(fabric, Drawn):
         return drawn_tiers(fabric, chips_per_node, chips)
-    return fat_tree_tiers(fabric, chips_per_node, chips)
+    tiers = fat_tree_tiers(fabric, chips_per_node, chips)
+    shares = links_of_last(fabric, ceil(chips / chips_per_node))
+    return tuple(replace(tier, last=last) for tier, last in zip(tiers, shares, strict=True))
 
 
 def switches(fabric: Fabric, nodes: int) -> list[VertexGroup]:

@@ -6,6 +6,7 @@ few dozen of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,12 +34,13 @@ class Groups:
     a node, ``inner_rate`` what one of them sends over it round a ring (B/s, what the link reaches),
     ``inner_exchange`` what it sends to all others alike, ``pair_rate`` what it sends to one other.
     ``outer`` is the index of the tier between nodes that limits the group (-1 inside one node),
-    ``node_rate`` what the group sends out of its emptiest node round a ring, ``apart_rate`` the
-    same to nodes far apart, ``outer_pair`` what one chip sends out at most, ``exchange`` the
-    seconds that all-to-all spends between nodes per byte of size, ``outer_latency`` one way across
-    the outermost tier. ``in_switch`` and ``sharp`` say that the switches inside the node, and all
-    switches between nodes, reduce. ``torus`` flags groups on a torus, along whose dimensions
-    they extend by ``dims`` (one row each, 1 where a group does not extend).
+    ``node_rate`` what the group sends out of a node, or of the larger domain that limits it more,
+    round a ring, ``apart_rate`` the same to nodes far apart, ``outer_pair`` what one chip sends out
+    at most, ``exchange`` the seconds that all-to-all spends between nodes per byte of size,
+    ``outer_latency`` one way across the outermost tier. ``in_switch`` and ``sharp`` say that the
+    switches inside the node, and all switches between nodes, reduce. ``torus`` flags groups on a
+    torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group does not
+    extend).
     """
 
     ranks: Floats
@@ -91,7 +93,11 @@ def place(
     count = inner_tiers(system)
     node = system.tiers[count - 1].chips if count else 1
     sizes = [node, *(tier.chips for tier in system.tiers[count:])]
-    return [placement(ranks, stride, size, concurrent) for size in sizes]
+    shares = [*(tier.last for tier in system.tiers[count:]), 1.0]
+    return [
+        placement(ranks, stride, size, concurrent, last)
+        for size, last in zip(sizes, shares, strict=True)
+    ]
 
 
 def gather(
@@ -110,11 +116,8 @@ def gather(
     tiers = inner_tiers(system)
     dims = _dims(system, ranks, stride)
     asked = _Asked(ranks, stride, concurrent)
-    emptiest = [spread.fewest for spread in spreads]
-    capacity = _capacities(system, library, spreads, emptiest, asked, "exchange")
-    fullest = [spread.fullest for spread in spreads]
-    crowded = _capacities(system, library, spreads, fullest, asked, "exchange")
-    along = _capacities(system, library, spreads, emptiest, asked, "ring")
+    capacity = _capacities(system, library, spreads, asked, "exchange")
+    along = _capacities(system, library, spreads, asked, "ring")
     network = system.tiers[tiers:]
     outside = node.domains > 1
     tightest = along.argmin(axis=0) if len(along) else np.zeros(len(ranks), np.int64)
@@ -135,10 +138,7 @@ def gather(
         node_rate=np.where(outside, along.min(axis=0, initial=np.inf), np.inf),
         apart_rate=np.where(outside, capacity.min(axis=0, initial=np.inf), np.inf),
         outer_pair=_outer(spreads, [t.pair * t.link.efficiency for t in network]),
-        exchange=np.maximum(
-            _exchange(ranks, spreads, emptiest, capacity),
-            _exchange(ranks, spreads, fullest, crowded),
-        ),
+        exchange=_exchange(system, library, spreads, asked),
         outer_latency=_outer(spreads, [t.latency for t in network]),
         in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
         sharp=_sharp(spreads, network),
@@ -189,53 +189,87 @@ def _on_wiring(tier: Tier, way: Way, members: Ints, asked: _Asked) -> Floats:
     return np.where(asked.stride == 1, rates, np.minimum(rates, whole))
 
 
-def _capacities(  # noqa: PLR0917 - all of one question
-    system: System,
-    library: Library,
-    spreads: list[Spread],
-    members: list[Floats],
-    asked: _Asked,
-    way: Way,
+def _capacities(
+    system: System, library: Library, spreads: list[Spread], asked: _Asked, way: Way
 ) -> Floats:
-    """Return what ``members`` of a group send out of their lower domain, one row per network tier.
+    """Return what a group sends out of a domain round a ring, one row per network tier.
 
-    Groups that run together share a tier evenly; one that runs alone may use all the cards of
-    its members, up to what the whole domain has. A drawn network, whose chips are its nodes, knows
-    what rings and exchanges over it reach. Tiers that a group does not cross count as
-    infinite.
+    Out of a node its members send over their own share of the cards. The links upwards of a larger
+    domain are shared evenly by all groups that leave it at once, be they few because they fill but
+    a part of it; the members that a group has there send no more than their cards take. A drawn
+    network, whose chips are its nodes, knows what rings and exchanges over it reach. Tiers that a
+    group does not cross count as infinite.
     """
-    first = inner_tiers(system)
-    below = system.tiers[first - 1].chips if first else 1
     rows = []
-    for lower, count, tier in zip(spreads, members, system.tiers[first:], strict=False):
-        network = library.network(tier.link)
-        free = np.full(len(count), tier.bandwidth)
-        if tier.exchange:
-            free = _on_wiring(tier, way, asked.ranks, asked)
-        whole = below * free * tier.link.efficiency
-        if network.cap is not None:
-            whole = np.minimum(whole, network.cap * below / max(system.chips_per_node, 1))
-        shared = np.where(count > 1, network.shared, 1.0)
-        share = count / below if asked.concurrent else np.ones_like(count)
-        alone = count * tier.burst * tier.link.efficiency
-        rate = np.minimum(whole * share, alone) * shared
+    for above, lower, tier in _crossings(system, spreads):
+        whole = _whole(system, library, above, asked, way)
+        own = lower.fewest * tier.burst * tier.link.efficiency
+        if above:
+            rate = np.minimum(whole / np.maximum(lower.crossing, 1.0), own)
+        else:
+            rate = _out_of_node(system, library, whole, lower.fewest, asked)
         rows.append(np.where(lower.domains > 1, rate, np.inf))
-        below = tier.chips
     return np.array(rows).reshape(len(rows), len(spreads[0].domains))
 
 
-def _exchange(
-    ranks: Ints, spreads: list[Spread], members: list[Floats], capacity: Floats
-) -> Floats:
-    """Return seconds per byte that all-to-all spends between nodes.
+def _crossings(system: System, spreads: list[Spread]) -> Iterator[tuple[int, Spread, Tier]]:
+    """Yield the network tiers, innermost first, with their number and the spread below each."""
+    network = system.tiers[inner_tiers(system) :]
+    yield from zip(range(len(network)), spreads, network, strict=False)
 
-    The d members in a domain send d·(n-d)/n of their size out of it: time is the largest over
-    the tiers of that over the domain's capacity.
+
+def _whole(system: System, library: Library, above: int, asked: _Asked, way: Way) -> Floats:
+    """Return the B/s of all links of a full domain into the network tier number ``above``."""
+    first = inner_tiers(system)
+    place = first + above
+    tier = system.tiers[place]
+    below = system.tiers[place - 1].chips if place else 1
+    free = np.full(len(asked.ranks), tier.bandwidth)
+    if tier.exchange:
+        free = _on_wiring(tier, way, asked.ranks, asked)
+    whole = below * free * tier.link.efficiency
+    cap = library.network(tier.link).cap
+    if cap is not None:
+        whole = np.minimum(whole, cap * below / max(system.chips_per_node, 1))
+    return whole
+
+
+def _out_of_node(
+    system: System, library: Library, whole: Floats, members: Floats, asked: _Asked
+) -> Floats:
+    """Return what ``members`` of a group send out of a node (a scale-up domain), in B/s.
+
+    While all groups run, over their share of its cards; alone over all cards of theirs, up to what
+    the node has.
     """
-    worst = np.zeros(len(ranks))
-    for lower, count, rate in zip(spreads, members, capacity, strict=False):
-        sent = count * (ranks - count) / ranks
-        worst = np.maximum(worst, np.where(lower.domains > 1, sent / rate, 0.0))
+    first = inner_tiers(system)
+    tier = system.tiers[first]
+    below = system.tiers[first - 1].chips if first else 1
+    share = members / below if asked.concurrent else np.ones_like(members)
+    alone = members * tier.burst * tier.link.efficiency
+    shared = np.where(members > 1, library.network(tier.link).shared, 1.0)
+    return np.asarray(np.minimum(whole * share, alone) * shared)
+
+
+def _exchange(system: System, library: Library, spreads: list[Spread], asked: _Asked) -> Floats:
+    """Return seconds per byte that all-to-all spends between nodes, the most over the tiers.
+
+    The m members in a node send m·(n-m)/n of their size out of it over their cards. Out of a larger
+    domain all groups together send what leaves it over all of its links upwards.
+    """
+    n = asked.ranks
+    worst = np.zeros(len(n))
+    for above, lower, tier in _crossings(system, spreads):
+        whole = _whole(system, library, above, asked, "exchange")
+        if above:
+            own = (n - lower.fewest) / n / (tier.burst * tier.link.efficiency)
+            spent = np.maximum(lower.leaving / whole, own)
+        else:
+            spent = np.zeros(len(n))
+            for members in (lower.fewest, lower.fullest):
+                rate = _out_of_node(system, library, whole, members, asked)
+                spent = np.maximum(spent, members * (n - members) / n / rate)
+        worst = np.maximum(worst, np.where(lower.domains > 1, spent, 0.0))
     return worst
 
 

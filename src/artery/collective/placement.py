@@ -2,9 +2,11 @@
 
 A system is cut into groups of ``ranks`` members that lie ``stride`` apart in rank order:
 group ``g`` of block ``q`` holds the ranks ``q·ranks·stride + g + j·stride`` for j below
-``ranks``. A placement puts rank r on a chip; a tier cuts the chips into domains. What a
-collective costs follows from three counts of the worst group: the members in its fullest
-domain, those in its emptiest, and the domains that it touches.
+``ranks``. A placement puts rank r on a chip; a tier cuts the chips into domains, of which the last
+may be part-filled. What a collective costs follows from the members of a group in its fullest and
+its emptiest domain, the domains that it touches, and from how many groups leave one domain at once:
+these share its links upwards, of which a domain has as many whether all its chips are the job's or
+only a few.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import gcd
+from math import gcd, lcm
 
 import numpy as np
 
@@ -23,101 +25,152 @@ from artery.collective.arrays import Floats, Ints
 class Spread:
     """Members per domain of the worst group: ``fullest``, ``fewest``, and ``domains`` touched.
 
-    A group that lies in one domain counts ``ranks``, ``ranks`` and 1. Expected values under a
-    random placement are not whole numbers, so all three are floats.
+    ``crossing`` are the groups that leave one domain, at most, and ``leaving`` the chips' worth of
+    a buffer that their all-to-alls send out of it: the sum of m·(n - m)/n over its groups of n with
+    m members there. Both count for 1/r as much in a last domain that has r of the links upwards.
+
+    A group that lies in one domain counts ``ranks``, ``ranks``, 1, 0 and 0. Expected values under a
+    random placement are not whole numbers, so all are floats.
     """
 
     fullest: Floats
     fewest: Floats
     domains: Floats
+    crossing: Floats
+    leaving: Floats
 
 
-Placement = Callable[[Ints, Ints, int, bool], Spread]
-"""From (ranks, stride, chips per domain, every group or only the first) to the spread."""
+Placement = Callable[[Ints, Ints, int, bool, float], Spread]
+"""From (ranks, stride, chips per domain, every group or only the first, share of the links upwards
+that the last domain has) to the spread."""
 
 
 def packed(chips: int) -> Placement:
-    """Return the placement that puts rank r on chip r."""
+    """Return the placement that puts rank r on chip r.
 
-    def place(ranks: Ints, stride: Ints, domain: int, every: bool) -> Spread:
+    The last domain has at least that share of the links upwards that it has of the chips.
+    """
+
+    def place(ranks: Ints, stride: Ints, domain: int, every: bool, last: float) -> Spread:
         span = ranks * stride
         inside = (domain % span == 0) | (domain >= chips)
         apart = stride >= domain
-        even = ~inside & ~apart & (domain % np.minimum(stride, domain) == 0) & (span % domain == 0)
-        per_domain = np.where(apart, 1, np.maximum(domain // stride, 1))
-        fullest = np.where(inside, ranks, np.minimum(per_domain, ranks)).astype(np.float64)
-        fewest = fullest.copy()
-        domains = np.where(inside, 1, ranks // np.minimum(per_domain, ranks)).astype(np.float64)
-        for i in np.flatnonzero(~(inside | apart | even)):
+        even = apart | ((domain % np.minimum(stride, domain) == 0) & (span % domain == 0))
+        even &= ~inside & (span <= chips)
+        members = np.where(inside, ranks, np.maximum(domain // stride, 1)).astype(np.float64)
+        domains = ranks / members
+        leave = np.minimum(stride, domain) if every else np.ones_like(stride)
+        crossing = np.where(domains > 1, leave, 0).astype(np.float64)
+        leaving = crossing * members * (ranks - members) / ranks
+        spread = Spread(members, members.copy(), domains, crossing, leaving)
+        for i in np.flatnonzero(~(inside | even)):
             key = int(ranks[i]), int(stride[i])
-            fullest[i], fewest[i], domains[i] = _straddling(*key, domain, chips, every)
-        return Spread(fullest, fewest, domains)
+            _put(spread, i, _straddling(*key, domain, chips, every, last))
+        return spread
 
     return place
 
 
+Counts = tuple[float, float, float, float, float]
+"""The fields of a spread for one kind of group."""
+
+
+def _put(spread: Spread, place: int | np.intp, found: Counts) -> None:
+    """Write the counts of one kind of group into the arrays of a spread."""
+    names = ("fullest", "fewest", "domains", "crossing", "leaving")
+    for name, value in zip(names, found, strict=True):
+        getattr(spread, name)[place] = value
+
+
 @lru_cache(maxsize=1 << 16)
-def _straddling(
-    ranks: int, stride: int, domain: int, chips: int, every: bool
-) -> tuple[float, float, float]:
-    """Count for a group whose size does not divide the domain, over all its offsets."""
-    offsets = _offsets(ranks, stride, domain, chips, every)
-    end = offsets + (ranks - 1) * stride
-    domains = end // domain + 1
-    first = np.minimum(-(-(domain - offsets) // stride), ranks)
-    last = np.minimum(end % domain // stride + 1, ranks)
-    through = domains > 2
-    fullest = np.maximum(np.maximum(first, last), np.where(through, -(-domain // stride), 0))
-    fewest = np.minimum(np.minimum(first, last), np.where(through, domain // stride, ranks))
-    split = domains > 1
-    emptiest = fewest[split].min() if split.any() else ranks
-    return float(np.minimum(fullest, ranks).max()), float(emptiest), float(domains.max())
+def _straddling(  # noqa: PLR0917 - all of one question
+    ranks: int, stride: int, domain: int, chips: int, every: bool, last: float
+) -> Counts:
+    """Count for groups that do not fill domains evenly, from the cuts of blocks by domains.
 
-
-def _offsets(ranks: int, stride: int, domain: int, chips: int, every: bool) -> Ints:
-    """Return the places within a domain at which groups begin (the first chip of each)."""
+    A stretch of ``l`` chips of one block in one domain holds l mod s of the block's s groups with
+    floor(l/s) + 1 members, and the others with one less.
+    """
     span = ranks * stride
-    blocks = max(chips // span, 1) if every else 1
-    starts = np.arange(min(blocks, domain // gcd(span, domain))) * span % domain
-    width = stride if every else 1
-    marks = np.zeros(domain + width + 1, dtype=np.int64)
-    np.add.at(marks, starts, 1)
-    np.add.at(marks, starts + width, -1)
-    covered = np.cumsum(marks)[:-1] > 0
-    offsets = np.unique(np.flatnonzero(covered) % domain)
-    return np.asarray(offsets, dtype=np.int64)
+    blocks = chips // span
+    if not every or not blocks:
+        return _counted(np.arange(chips) // domain, ranks, stride, every, last)
+    # What repeats is counted once, with what is left at the end.
+    period = lcm(span, domain)
+    end = min(blocks * span, period + blocks * span % period)
+    final = (chips - 1) // domain - (blocks * span - end) // domain
+    cuts = np.union1d(np.arange(0, end + 1, span), np.arange(0, end, domain))
+    length = np.diff(cuts)
+    members, longer = np.divmod(length, stride)
+    most = members + (longer > 0)
+    shorter = np.where(members > 0, stride - longer, 0)  # groups that have ``members`` there
+    parted = np.where(members + 1 < ranks, longer, 0)  # groups with one more, not all of theirs
+    shorter = np.where(members < ranks, shorter, 0)
+    leaving = parted * (members + 1) * (ranks - members - 1) + shorter * members * (ranks - members)
+    home = cuts[:-1] // domain
+    share = np.where(home == final, last, 1.0)
+    emptiest = np.where(members > 0, members, 1)[(parted + shorter) > 0]
+    return (
+        float(most.max()),
+        float(emptiest.min(initial=ranks)),
+        _touched(ranks, stride, domain, end // span),
+        float(np.bincount(home, (parted + shorter) / share).max()),
+        float(np.bincount(home, leaving / ranks / share).max()),
+    )
+
+
+def _touched(ranks: int, stride: int, domain: int, blocks: int) -> float:
+    """Return the domains that a group touches at most, over all groups of some blocks."""
+    if stride >= domain:
+        return float(ranks)
+    span = ranks * stride
+    base = np.arange(min(blocks, domain // gcd(span, domain))) * span % domain
+    # Groups that begin as far back in a domain as they can: the last one, or the last before a cut.
+    offset = np.stack([np.full_like(base, stride - 1), np.minimum(domain - 1 - base, stride - 1)])
+    first = base + offset
+    return float(((first + span - stride) // domain - first // domain).max() + 1)
 
 
 def listed(order: Ints) -> Placement:
     """Return the placement that puts rank r on chip ``order[r]``, counted group by group."""
     places = np.asarray(order, dtype=np.int64)
 
-    def place(ranks: Ints, stride: Ints, domain: int, every: bool) -> Spread:
+    def place(ranks: Ints, stride: Ints, domain: int, every: bool, last: float) -> Spread:
         counts = [
-            _counted(places // domain, int(n), int(s), every)
+            _counted(places // domain, int(n), int(s), every, last)
             for n, s in zip(ranks, stride, strict=True)
         ]
-        fullest, fewest, domains = np.array(counts, dtype=np.float64).reshape(-1, 3).T
-        return Spread(fullest, fewest, domains)
+        return Spread(*np.array(counts, dtype=np.float64).reshape(-1, 5).T)
 
     return place
 
 
-def _counted(domain_of: Ints, ranks: int, stride: int, every: bool) -> tuple[int, int, int]:
-    """Count members per (group, domain) and return those of the worst group."""
+def _counted(domain_of: Ints, ranks: int, stride: int, every: bool, last: float) -> Counts:
+    """Count members per (group, domain) and return those of the worst group.
+
+    Ranks that fill no block are in no group. Where there is no whole block (first and last stage of
+    a pipeline), the groups are those that there are.
+    """
     span = ranks * stride
-    blocks = max(len(domain_of) // span, 1) if every else 1
-    rank = np.arange(min(blocks * span, len(domain_of)))
+    blocks = len(domain_of) // span
+    rank = np.arange(blocks * span if blocks and every else min(span, len(domain_of)))
     group = rank // span * stride + rank % stride
-    if not every:
-        rank = rank[group == 0]
-        group = group[group == 0]
+    whole = len(domain_of) - (ranks - 1) * stride  # groups of the first block, if it is not full
+    kept = group < (1 if not every else whole if not blocks and whole > 0 else len(rank))
+    rank, group = rank[kept], group[kept]
     many = int(domain_of.max()) + 1
     pairs, members = np.unique(group * many + domain_of[rank], return_counts=True)
     touched = np.bincount(pairs // many)
     split = touched[pairs // many] > 1
-    emptiest = members[split].min() if split.any() else ranks
-    return int(members.max()), int(emptiest), int(touched.max())
+    home, there = pairs[split] % many, members[split]
+    share = np.where(home == many - 1, last, 1.0)
+    return (
+        float(members.max()),
+        float(there.min(initial=ranks)),
+        float(touched.max()),
+        float(np.bincount(home, 1.0 / share).max(initial=0)),
+        float(np.bincount(home, there * (ranks - there) / ranks / share).max(initial=0)),
+    )
 
 
 def interleaved(chips: int, chips_per_node: int) -> Placement:
@@ -138,7 +191,7 @@ def random(chips: int) -> Placement:
     taken as (1 - D/N)^n; the members are then n over the expected number of domains touched.
     """
 
-    def place(ranks: Ints, stride: Ints, domain: int, every: bool) -> Spread:  # noqa: ARG001
+    def place(ranks: Ints, stride: Ints, domain: int, every: bool, last: float) -> Spread:  # noqa: ARG001
         n = ranks.astype(np.float64)
         share = min(domain / chips, 1.0)
         touched = np.ones_like(n) if share == 1.0 else (1.0 - (1.0 - share) ** n) / share
@@ -146,6 +199,8 @@ def random(chips: int) -> Placement:
         # A group that needs all chips fills every domain, whatever the order.
         touched = np.where(n >= chips, np.ceil(n / domain), touched)
         members = n / touched
-        return Spread(members, members.copy(), touched)
+        groups = np.where(touched > 1.0, domain / members if every else 1.0, 0.0)
+        leaving = groups * members * (n - members) / n
+        return Spread(members, members.copy(), touched, groups, leaving)
 
     return place

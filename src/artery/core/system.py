@@ -74,6 +74,8 @@ class Tier:
     chip at index ``g`` (index 0 and 1 unused); empty means ``bandwidth`` for every ``g``.
     ``exchange`` gives likewise what each of a packed group sends while all send to all alike;
     empty means as much as ``ring``. ``pair`` is the B/s of one chip to one other chip in this tier.
+    ``last`` is the share that the last domain of the tier below, which may be part-filled, has of a
+    full one's links into this tier.
     """
 
     name: str
@@ -88,6 +90,7 @@ class Tier:
     ring: tuple[float, ...] = ()
     exchange: tuple[float, ...] = ()
     dims: tuple[int, ...] = ()
+    last: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
