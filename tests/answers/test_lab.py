@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from artery.answers.lab import lab_down, lab_fail, lab_run, lab_up, ranked, wire_number
-from artery.answers.lab_bench import lab_bench
-from artery.answers.lab_ib import lab_ib
-from artery.answers.lab_predict import Flows, flows, predict
-from artery.answers.lab_system import LabSystem, lab_library, lab_system, system_again
+from artery.answers.lab.bench import lab_bench
+from artery.answers.lab.ib import lab_ib
+from artery.answers.lab.predict import Flows, flows, predict
+from artery.answers.lab.system import LabSystem, lab_library, lab_system, system_again
 from artery.answers.simulate import simulate
 from artery.errors import InputError, UnknownNameError, UsageError
 from artery.runner.lab.client import Lab

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from artery.answers import lab_ib
+from artery.answers.lab import ib as lab_ib
 from artery.catalog import system
 from artery.cli import main
 from artery.cluster.cables import cabling_of

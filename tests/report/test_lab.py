@@ -7,9 +7,9 @@ from io import StringIO
 import pytest
 
 from artery.answers.lab import HostState, LabAnswer, RunAnswer, WireState
-from artery.answers.lab_bench import BenchAnswer, BenchRow
-from artery.answers.lab_ib import Astray, IbAnswer, TierLoad
-from artery.answers.lab_predict import Flows, Predicted
+from artery.answers.lab.bench import BenchAnswer, BenchRow
+from artery.answers.lab.ib import Astray, IbAnswer, TierLoad
+from artery.answers.lab.predict import Flows, Predicted
 from artery.report.lab import bench_drawing, bits, ib_drawing, lab_drawing, run_drawing
 from artery.report.lab_words import lab_words
 from artery.report.terminal import draw

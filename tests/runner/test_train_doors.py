@@ -21,7 +21,7 @@ import pytest
 
 from artery.__main__ import run
 from artery.answers import train as answers
-from artery.answers.lab_bench import lab_bench
+from artery.answers.lab.bench import lab_bench
 from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.errors import InputError

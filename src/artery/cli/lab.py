@@ -180,7 +180,7 @@ def bench(
     over one, the simulator plays the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.expect import parse_sizes
-    from artery.answers.lab_bench import lab_bench
+    from artery.answers.lab.bench import lab_bench
     from artery.report.files import check_writable, write_or_print, write_whole
     from artery.report.json import document
     from artery.report.lab import bench_drawing, bench_payload
@@ -286,7 +286,7 @@ def ib(
     It needs Debian's ibsim-utils, opensm and infiniband-diags, no hardware. Exit code 5 if a path
     of OpenSM's is none of artery's.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.lab_ib import lab_ib
+    from artery.answers.lab.ib import lab_ib
     from artery.errors import ThresholdError
     from artery.report.files import write_whole
     from artery.report.json import document

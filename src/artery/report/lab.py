@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.lab import LabAnswer, RunAnswer
-from artery.answers.lab_bench import BenchAnswer
-from artery.answers.lab_ib import IbAnswer, TierLoad
-from artery.answers.lab_predict import DRAWS
+from artery.answers.lab.bench import BenchAnswer
+from artery.answers.lab.ib import IbAnswer, TierLoad
+from artery.answers.lab.predict import DRAWS
 from artery.report.lab_words import lab_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words

@@ -101,10 +101,10 @@ def lab_up(
 
     ``mode`` is ``auto``, ``root`` or ``user``; ``engine`` ``kernel`` or ``tap``, which ``delay``,
     ``queue`` and ``loss`` ask for; the others are as in
-    :func:`artery.answers.lab_system.lab_system`. With ``bound`` it ends with this process. Raises
+    :func:`artery.answers.lab.system.lab_system`. With ``bound`` it ends with this process. Raises
     ``InputError`` and ``UsageError``.
     """
-    from artery.answers.lab_system import lab_system
+    from artery.answers.lab.system import lab_system
     from artery.runner.lab import client
 
     _check_name(name)
@@ -259,7 +259,7 @@ def wire_number(lab: Lab, text: str) -> int:
 def _conditions(
     delay: str | None, queue: str | int | None, loss: str | None, seed: int
 ) -> Conditions:
-    from artery.answers.lab_system import seconds
+    from artery.answers.lab.system import seconds
     from artery.answers.simulate_asked import amount, share
     from artery.runner.lab.shape import Conditions
 

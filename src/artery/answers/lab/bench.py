@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
-from artery.answers.lab_predict import Flows, Predicted, flows, predict
+from artery.answers.lab.predict import Flows, Predicted, flows, predict
 from artery.errors import InputError, Problem, RunError, UsageError
 from artery.runner.extra import installed
 from artery.runner.lab import client, commanded
@@ -153,7 +153,7 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
     Processes share one token bucket a wire; both they and the simulator hash with seed 0.
     """
     from artery.answers.bench import bench_collectives
-    from artery.answers.lab_system import lab_system
+    from artery.answers.lab.system import lab_system
     from artery.runner.lab.shape import Conditions
 
     if on is None:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.answers.lab_system import lab_library, system_again
+from artery.answers.lab.system import lab_library, system_again
 from artery.answers.simulate_asked import failures
 from artery.answers.simulate_played import Outcome, Question, closed, play
 from artery.cluster.network import Network
