@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from artery.answers.bench import bench_collectives, bench_links
-    from artery.answers.bench_chip import bench_chip
+    from artery.answers.bench.chip import bench_chip
     from artery.answers.diagnose import diagnose
     from artery.answers.doctor import doctor
     from artery.answers.expect import expect
@@ -70,7 +70,7 @@ _HOMES: Final = {
     "ThresholdError": "artery.errors",
     "UnknownNameError": "artery.errors",
     "UsageError": "artery.errors",
-    "bench_chip": "artery.answers.bench_chip",
+    "bench_chip": "artery.answers.bench.chip",
     "bench_collectives": "artery.answers.bench",
     "bench_links": "artery.answers.bench",
     "diagnose": "artery.answers.diagnose",

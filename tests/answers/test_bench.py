@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from artery.answers import bench_run
 from artery.answers.bench import bench_collectives, bench_links
-from artery.answers.bench_chip import bench_chip
-from artery.answers.bench_job import Case, Done, Job, PairCase, PairDone, Report
-from artery.answers.bench_meeting import apart, check_meeting, own_address, reached
-from artery.answers.bench_predicted import predicted
-from artery.answers.bench_request import Request
-from artery.answers.bench_shapes import runnable, shape_of, square
-from artery.answers.bench_worker import attend
+from artery.answers.bench import run as bench_run
+from artery.answers.bench.chip import bench_chip
+from artery.answers.bench.job import Case, Done, Job, PairCase, PairDone, Report
+from artery.answers.bench.meeting import apart, check_meeting, own_address, reached
+from artery.answers.bench.prediction import predicted
+from artery.answers.bench.request import Request
+from artery.answers.bench.shapes import runnable, shape_of, square
+from artery.answers.bench.worker import attend
 from artery.answers.expect import expect
 from artery.answers.systems import system_of
 from artery.cli import main
@@ -229,14 +229,14 @@ def test_a_lost_peer_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: object) -> None:
         raise RuntimeError("pair.cc:553] Connection closed by peer [10.77.0.2]:49556. GLHF!")
 
-    monkeypatch.setattr("artery.answers.bench_worker._attended", lost)
+    monkeypatch.setattr("artery.answers.bench.worker._attended", lost)
     with pytest.raises(RunError, match="rank 1 lost another rank"):
         attend(Job("gloo", 9.0), World(1, 2, 0, 1, "tcp://127.0.0.1:1", "mpi"), lambda _: None)
 
     def bug(*_: object) -> None:
         raise RuntimeError("something else")
 
-    monkeypatch.setattr("artery.answers.bench_worker._attended", bug)
+    monkeypatch.setattr("artery.answers.bench.worker._attended", bug)
     with pytest.raises(RuntimeError, match=r"^something else$"):
         attend(Job("gloo", 9.0), None, lambda _: None)
 
@@ -257,7 +257,7 @@ def test_memory_that_ends_after_all_is_told_in_one_line(monkeypatch: pytest.Monk
     def ended(*_: object) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 9 bytes\nat x")
 
-    monkeypatch.setattr("artery.answers.bench_worker._attended", ended)
+    monkeypatch.setattr("artery.answers.bench.worker._attended", ended)
     with pytest.raises(RunError, match=r"^rank 0 has no memory.*tried 9 bytes\)$"):
         attend(Job("gloo", 9.0), None, lambda _: None)
 

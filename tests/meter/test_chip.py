@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from artery.answers.bench_chip import bench_chip
+from artery.answers.bench.chip import bench_chip
 from artery.errors import InputError, UnknownNameError, UsageError
 from artery.meter.device import device
 from artery.meter.dispatch import dispatch

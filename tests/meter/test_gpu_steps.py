@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from artery.answers.bench_chip import bench_chip
+from artery.answers.bench.chip import bench_chip
 from artery.answers.plan import plan
 from artery.runner.models.resnet import ResNet
 

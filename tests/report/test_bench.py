@@ -17,7 +17,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from artery.answers.bench_result import (
+from artery.answers.bench.result import (
     ChipAnswer,
     ChipRow,
     CollectiveRow,

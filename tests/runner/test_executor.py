@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 import pytest
 
-from artery.answers.bench_job import LIBRARY, Case, Done, Job, Report
-from artery.answers.bench_run import reported
-from artery.answers.bench_shapes import shape_of
+from artery.answers.bench.job import LIBRARY, Case, Done, Job, Report
+from artery.answers.bench.run import reported
+from artery.answers.bench.shapes import shape_of
 from artery.collective.schedules import schedule
 from artery.collective.schedules.registry import builders
 from artery.core.pricing import Collective

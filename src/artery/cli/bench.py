@@ -260,8 +260,8 @@ def chip(
     Products by type and shape, two operations per multiplication and addition; memory over arrays
     larger than every cache. Under a launcher the first process measures; each does with -o.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    from artery.answers.bench_chip import bench_chip
-    from artery.answers.bench_run import stands_behind
+    from artery.answers.bench.chip import bench_chip
+    from artery.answers.bench.run import stands_behind
     from artery.report.bench import chip_drawing
     from artery.report.bench_json import chip_payload
 

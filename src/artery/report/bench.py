@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.bench_result import (
+from artery.answers.bench.result import (
     ChipAnswer,
     ChipRow,
     CollectiveRow,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from artery.answers.bench_result import (
+from artery.answers.bench.result import (
     ChipAnswer,
     ChipRow,
     CollectiveRow,

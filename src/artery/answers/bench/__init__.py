@@ -11,9 +11,9 @@ import numpy as np
 
 from artery import units
 from artery.answers.arguments import check_kinds
-from artery.answers.bench_job import Case, Job, PairCase, Report
-from artery.answers.bench_predicted import Table, check_size, predicted
-from artery.answers.bench_request import (
+from artery.answers.bench.job import Case, Job, PairCase, Report
+from artery.answers.bench.prediction import Table, check_size, predicted
+from artery.answers.bench.request import (
     ACROSS,
     Request,
     backend_named,
@@ -21,14 +21,14 @@ from artery.answers.bench_request import (
     check_counts,
     check_ranks,
 )
-from artery.answers.bench_result import (
+from artery.answers.bench.result import (
     CollectiveRow,
     CollectivesAnswer,
     LinksAnswer,
     PairRow,
     Party,
 )
-from artery.answers.bench_run import Heard, check_gpus, reported, require, stands_among
+from artery.answers.bench.run import Heard, check_gpus, reported, require, stands_among
 from artery.answers.expect.result import DTYPES
 from artery.answers.systems import system_of
 from artery.collective.bandwidth import bus_factor
@@ -49,7 +49,7 @@ def bench_collectives(
 ) -> CollectivesAnswer | None:
     """Return what collectives take between real processes, by size.
 
-    ``options`` are the fields of :class:`artery.answers.bench_request.Request`. Under torchrun,
+    ``options`` are the fields of :class:`artery.answers.bench.request.Request`. Under torchrun,
     srun or mpirun all processes but the first return ``None``. ``heard`` gets a line for each case.
     Raises :class:`artery.errors.ArteryError`.
     """

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from artery import units
 from artery.answers.arguments import check_kinds
-from artery.answers.bench_request import check_counts
-from artery.answers.bench_result import ChipAnswer, ChipRow
-from artery.answers.bench_run import require
+from artery.answers.bench.request import check_counts
+from artery.answers.bench.result import ChipAnswer, ChipRow
+from artery.answers.bench.run import require
 from artery.errors import InputError, Problem, UsageError
 from artery.meter.surroundings import cores, surroundings
 

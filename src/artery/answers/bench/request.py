@@ -8,8 +8,8 @@ from types import NoneType
 from typing import Final, cast, get_args
 
 from artery.answers.arguments import check_kinds
-from artery.answers.bench_job import LIBRARY, Backend, Case
-from artery.answers.bench_shapes import algorithm_named, runnable, shape_of
+from artery.answers.bench.job import LIBRARY, Backend, Case
+from artery.answers.bench.shapes import algorithm_named, runnable, shape_of
 from artery.answers.expect import parse_sizes, type_named
 from artery.answers.expect.result import DTYPES
 from artery.core.pricing import Collective, named

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from artery.answers.bench_job import LIBRARY
-from artery.answers.bench_result import Predicted
+from artery.answers.bench.job import LIBRARY
+from artery.answers.bench.result import Predicted
 from artery.answers.libraries import library_of
 from artery.catalog.libraries import library
 from artery.collective import ClosedForm

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from artery.answers.bench_job import Backend, Job, Report
+from artery.answers.bench.job import Backend, Job, Report
 from artery.errors import InputError, Problem, RunError
 from artery.runner.launch import FOLDER, World, launched, run_folder, started, world
 
-_WORKER: Final = "artery.answers.bench_worker"
+_WORKER: Final = "artery.answers.bench.worker"
 _GUARD: Final = "artery.runner.guard"
 _LOOPBACK: Final = {"linux": "lo", "darwin": "lo0"}
 Heard = Callable[[str], None]
@@ -74,7 +74,7 @@ def reported(
     none is left. Raises :class:`artery.errors.RunError` if one of them fails or time is up.
     """
     if here is not None:
-        from artery.answers.bench_worker import attend
+        from artery.answers.bench.worker import attend
 
         return attend(job, here, heard or (lambda _: None))
     with run_folder() as folder:
@@ -106,7 +106,7 @@ def _surroundings() -> dict[str, str]:
 
 
 def _report(folder: Path) -> Report:
-    from artery.answers.bench_worker import REPORT
+    from artery.answers.bench.worker import REPORT
 
     file = folder / REPORT
     if not file.is_file():

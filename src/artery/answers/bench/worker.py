@@ -1,6 +1,6 @@
 """One process of a measurement: joins the others, does its part of a job; the first one reports.
 
-``python -m artery.answers.bench_worker JOB.json`` is what is started on this machine; under
+``python -m artery.answers.bench.worker JOB.json`` is what is started on this machine; under
 torchrun, srun or mpirun the command line calls :func:`attend` in the processes that are there.
 """
 
@@ -19,8 +19,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from artery.answers.bench_job import LIBRARY, Backend, Case, Done, Job, PairCase, PairDone, Report
-from artery.answers.bench_meeting import (
+from artery.answers.bench.job import LIBRARY, Backend, Case, Done, Job, PairCase, PairDone, Report
+from artery.answers.bench.meeting import (
     apart,
     check_meeting,
     meeting_of,
@@ -28,7 +28,7 @@ from artery.answers.bench_meeting import (
     reached,
     unmet,
 )
-from artery.answers.bench_run import Heard, check_gpus, gpus
+from artery.answers.bench.run import Heard, check_gpus, gpus
 from artery.answers.systems import system_of
 from artery.collective.schedules import schedule
 from artery.core.schedule import Schedule, Step
