@@ -11,7 +11,8 @@ import numpy as np
 
 from artery import units
 from artery.answers.arguments import check_kinds
-from artery.answers.bench.job import Case, Job, PairCase, Report
+from artery.answers.bench.gpus import check_gpus
+from artery.answers.bench.job import Case, Heard, Job, PairCase, Report
 from artery.answers.bench.prediction import Table, check_size, predicted
 from artery.answers.bench.request import (
     ACROSS,
@@ -28,7 +29,7 @@ from artery.answers.bench.result import (
     PairRow,
     Party,
 )
-from artery.answers.bench.run import Heard, check_gpus, reported, require, stands_among
+from artery.answers.bench.run import reported, require, stands_among
 from artery.answers.expect.result import DTYPES
 from artery.answers.systems import system_of
 from artery.collective.bandwidth import bus_factor

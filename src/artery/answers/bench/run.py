@@ -6,20 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from artery.answers.bench.job import Backend, Job, Report
+from artery.answers.bench.job import Backend, Heard, Job, Report
 from artery.errors import InputError, Problem, RunError
 from artery.runner.launch import FOLDER, World, launched, run_folder, started, world
 
 _WORKER: Final = "artery.answers.bench.worker"
 _GUARD: Final = "artery.runner.guard"
 _LOOPBACK: Final = {"linux": "lo", "darwin": "lo0"}
-Heard = Callable[[str], None]
 
 
 def require(backend: Backend) -> None:
@@ -34,23 +32,6 @@ def require(backend: Backend) -> None:
                 fix=f"install it: pip install 'artery[{extra}]'",
             )
         )
-
-
-def gpus() -> int:
-    """Return how many GPUs torch sees."""
-    import torch
-
-    return torch.cuda.device_count() if torch.cuda.is_available() else 0
-
-
-def check_gpus(processes: int) -> None:
-    """Raise :class:`artery.errors.InputError` unless ``processes`` of a host have a GPU each."""
-    there = gpus()
-    if there < processes:
-        found = f"nccl for {processes} process(es) of a host where torch sees {there} GPU(s)"
-        rule = "NCCL carries messages between GPUs, one for each process"
-        fix = "--backend gloo sends between processors" + (f", or --ranks {there}" * (there > 1))
-        raise InputError(Problem(field="backend", found=found, rule=rule, fix=fix))
 
 
 def stands_among(backend: Backend) -> World | None:

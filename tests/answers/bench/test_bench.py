@@ -211,7 +211,7 @@ def test_links_of_more_memory_than_there_is_are_refused(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("bench", [bench_collectives, bench_links])
 def test_nccl_needs_a_gpu_for_each_process(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_run, "gpus", lambda: 2)
+    monkeypatch.setattr("artery.answers.bench.gpus.gpus", lambda: 2)
     with pytest.raises(InputError, match=r"nccl for 3 process.* 2 GPU.*--ranks 2") as caught:
         bench(ranks=3, backend="nccl")
     assert caught.value.exit_code == 3
