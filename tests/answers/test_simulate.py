@@ -167,6 +167,12 @@ def test_what_is_down_has_its_number_and_names() -> None:
     assert not found.down.leaves
 
 
+def test_all_that_is_down_is_named_however_much() -> None:
+    found = simulate("all_reduce", "rail-clos-h100:1024", size="1M", fail_links="25%", links=0).down
+    assert found is not None
+    assert found.links == len(found.names) == 256
+
+
 def test_links_and_leaves_are_drawn_where_nothing_stands_above_them() -> None:
     found = simulate("all_reduce", "dgx-h100:64", fail_links="1%", links=0).down
     assert found is not None

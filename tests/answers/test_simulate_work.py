@@ -244,3 +244,14 @@ def test_the_command_shows_ranks_and_critical_path(capsys: pytest.CaptureFixture
     assert "COLLECTIVE is missing" in capsys.readouterr().err
     assert main(["simulate", "alltoall", "--work", str(FIXTURE), "--on", "dgx-h100:8"]) == 2
     assert main(["simulate", "--work", str(FIXTURE), "--on", "dgx-h100:8", "--map", "m.csv"]) == 2
+
+
+def test_what_is_down_is_said_as_of_a_collective(tmp_path: Path) -> None:
+    file = folder(tmp_path / "t", *[[collective(1, ALL_REDUCE, MIB)]] * 4)
+    asked: dict[str, Any] = {"fail_links": "1%", "fail_switches": 1, "seed": 3}
+    found = played(file, "rail-clos-h100:1024", **asked).down
+    alone = simulate("all_reduce", "rail-clos-h100:1024", size=MIB, links=0, **asked).down
+    assert found is not None
+    assert found == alone
+    assert (found.links, found.of, len(found.names)) == (10, 1024, 10)
+    assert played(file, "rail-clos-h100:1024").down is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,15 +13,12 @@ from artery.simulator.loads import vertex
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import failed_switches
 
-MOST_NAMES: Final = 100
-"""Names that the document holds; assumed to be more than anyone reads."""
-
 DrawnFrom = Literal["between switches", "all links", "by name"]
 
 
 @dataclass(frozen=True, slots=True)
 class Down:
-    """``links`` that are down of ``of`` that could be, with what of them have names; ``switches``.
+    """``links`` that are down of ``of`` that could be, all by name in ``names``; ``switches``.
 
     ``drawn_from`` says which links could fail: those between switches, all where there are none
     such, or those that were named. ``leaves``: no switch stands above the leaves here, so leaves
@@ -51,7 +48,7 @@ def down(system: System, scenario: Scenario) -> Down | None:
         drawn_from="by name" if named else "between switches" if between else "all links",
         names=tuple(
             f"{vertex(groups, int(ends.source[link]))} -> {vertex(groups, int(ends.target[link]))}"
-            for link in dead[:MOST_NAMES].tolist()
+            for link in dead.tolist()
         ),
         switches=tuple(vertex(groups, one) for one in drawn),
         leaves=leaves,

@@ -46,6 +46,7 @@ def simulate_work(
     """
     from artery.answers.libraries import library_of
     from artery.answers.simulate_asked import failures, order, routing_of, transport_of
+    from artery.answers.simulate_down import down
     from artery.answers.simulate_transport import over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
@@ -86,7 +87,8 @@ def simulate_work(
     scenario = _shared(system, library, graph, scenario)
     tell(f"playing {len(graph.rank):,} tasks of {graph.ranks:,} ranks")
     played = play_tasks(system, graph, chips, scenario, _layer(system, library))
-    return _told(request, system, (file, form, replicated), graph, played)
+    answer = _told(request, system, (file, form, replicated), graph, played)
+    return replace(answer, down=down(system, scenario))
 
 
 def _check(request: Request) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from artery.core.system import System
+
+if TYPE_CHECKING:
+    from artery.answers.simulate_down import Down
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ class WorkAnswer:
     the stretches of the path that decides it, from first to last; they add up to ``seconds``.
     ``error`` is how far off the engine may be. ``replicated`` says that one rank's trace stands
     for all, ``timeless`` counts computations of which the trace says no duration. ``links`` are
-    the hottest links by name, with the share of the time in which they send.
+    the hottest links by name, with the share of the time in which they send. ``down`` is what has
+    failed.
     """
 
     system: System
@@ -63,6 +68,7 @@ class WorkAnswer:
     links: tuple[tuple[str, float], ...]
     replicated: bool
     timeless: int
+    down: Down | None = None
 
     @property
     def shares(self) -> dict[str, float]:

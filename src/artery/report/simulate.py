@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.simulate_down import Down
 from artery.answers.simulate_result import SimulateAnswer
+from artery.report.simulate_down import down_lines, down_payload
 from artery.report.simulate_next import next_commands
 from artery.report.simulate_words import simulate_words
 from artery.report.terminal import commands, indented
@@ -21,9 +21,6 @@ _WORTH_SAYING = 0.02
 
 _MANY_STEPS = 1000
 """Assumed: so many steps are what the library's part of the time is made of."""
-
-_NAMED = 3
-"""Links and switches that are named on the terminal; the document has more."""
 
 TABLE_WIDTH = 116
 """Cells that the table of links takes; it is never cut."""
@@ -100,7 +97,7 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         "closed_form": None
         if closed is None
         else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
-        "down": None if answer.down is None else _down_payload(answer.down),
+        "down": down_payload(answer.down),
         "steps": answer.steps,
         "jobs": [{"name": one.name, "time_s": one.seconds} for one in answer.others],
         "tried": [
@@ -109,17 +106,6 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
         ],
         "notes": answer.notes,
         "warnings": answer.warnings,
-    }
-
-
-def _down_payload(down: Down) -> Mapping[str, object]:
-    return {
-        "links": down.links,
-        "of": down.of,
-        "drawn_from": down.drawn_from,
-        "link_names": down.names,
-        "switches": down.switches,
-        "switches_are_leaves": down.leaves,
     }
 
 
@@ -183,7 +169,7 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
     yield "", [_range(answer, word)]
     yield word["closed"], [_against_closed(answer, word)]
     if answer.down is not None:
-        yield word["down"], list(_down(answer.down, word))
+        yield word["down"], list(down_lines(answer.down, word))
     flows = word["sampled_flows" if answer.engine == "sampled" else "flows"]
     engine = f"{word['engine_' + answer.engine]}: {word['why_' + answer.why]}"
     yield (
@@ -215,25 +201,6 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
             )
             for one in answer.tried
         ]  # fmt: skip
-
-
-def _down(down: Down, word: Words) -> Iterable[str]:
-    """Yield how many links and which switches are down, the first of them by name."""
-    if down.links:
-        key = {"between switches": "down_between", "all links": "down_all", "by name": "down_named"}
-        yield word[key[down.drawn_from]].format(
-            count=f"{down.links:,}", of=f"{down.of:,}", names=_few(down.names, down.links, word)
-        )
-    if down.switches:
-        names = _few(down.switches, len(down.switches), word)
-        yield word["down_leaves" if down.leaves else "down_switches"].format(names=names)
-
-
-def _few(names: Sequence[str], count: int, word: Words) -> str:
-    """Return the first names, and how many more there are."""
-    shown = ", ".join(names[:_NAMED])
-    more = count - len(names[:_NAMED])
-    return f"{shown}, {word['down_more'].format(count=f'{more:,}')}" if more else shown
 
 
 def _held(answer: SimulateAnswer, word: Words) -> Iterable[str]:

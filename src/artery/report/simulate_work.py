@@ -12,6 +12,8 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.simulate_work_result import WorkAnswer
+from artery.report.simulate_down import down_lines, down_payload
+from artery.report.simulate_words import simulate_words
 from artery.report.words import Language
 
 _SHOWN: Final = 6
@@ -91,6 +93,7 @@ def work_payload(answer: WorkAnswer) -> Mapping[str, object]:
         "engine_error": answer.error,
         "events": answer.events,
         "links": [{"name": name, "load": load} for name, load in answer.links],
+        "down": down_payload(answer.down),
         "replicated": answer.replicated,
         "computations_without_duration": answer.timeless,
         "warnings": list(answer.system.warnings),
@@ -110,7 +113,7 @@ def work_drawing(answer: WorkAnswer, language: Language) -> RenderableType:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(no_wrap=True, style="bold")
     facts.add_column(overflow="fold")
-    for label, line in _facts(answer, word):
+    for label, line in (*_facts(answer, word), *_failed(answer, language)):
         facts.add_row(label, line)
     notes = [word["algorithms"]] if answer.collectives else []
     if answer.replicated:
@@ -149,6 +152,14 @@ def _facts(answer: WorkAnswer, word: Mapping[str, str]) -> Iterator[tuple[str, s
     for number, (name, load) in enumerate(answer.links[:_SHOWN]):
         line = word["link"].format(name=name, load=units.show_percent(load))
         yield word["links"] if not number else "", line
+
+
+def _failed(answer: WorkAnswer, language: Language) -> Iterator[tuple[str, str]]:
+    """Yield what is down, as for a collective."""
+    if answer.down is not None:
+        word = simulate_words(language)
+        for number, line in enumerate(down_lines(answer.down, word)):
+            yield word["down"] if not number else "", line
 
 
 def _ranks(answer: WorkAnswer, word: Mapping[str, str]) -> Table:
