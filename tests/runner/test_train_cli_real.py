@@ -113,12 +113,17 @@ def test_torn_checkpoints_of_an_earlier_run_count_as_lost_steps(tmp_path: Path) 
     assert told["final_digest"] == whole(tmp_path / "b", 80)
 
 
-def test_a_run_whose_files_cannot_grow_goes_on_without_its_logs(tmp_path: Path) -> None:
+def test_a_run_whose_files_cannot_grow_goes_on_and_says_at_its_end_what_is_not_kept(
+    tmp_path: Path,
+) -> None:
     """No file may be over 6 KiB, as on a full disk: neither logs nor checkpoints fit."""
     words = ("--steps", "100000", "--dir", str(tmp_path), "--json")
-    run = started(*words[:1], "200", *words[2:], preexec_fn=_small_files)
+    copy = str(tmp_path / "copy")
+    run = started(*words[:1], "200", *words[2:], "--log", copy, preexec_fn=_small_files)
     code, out, err = ended(run)
-    assert code == 0, err
+    assert code == 4, err
+    assert "its last state is not saved: there is no checkpoint" in err
+    assert f"the log in {copy} is not whole" in err
     told = json.loads(out)
     assert told["steps"] == 200
     for rank in range(2):
@@ -132,6 +137,30 @@ def test_a_run_whose_files_cannot_grow_goes_on_without_its_logs(tmp_path: Path) 
     code, _, err = ended(run)
     assert code == 4, err
     assert "steps done, but not saved: there is no checkpoint" in err
+
+
+def test_a_disk_that_fills_up_with_the_last_checkpoint_is_no_success(
+    tmp_path: Path, free_port: int
+) -> None:
+    """The answer is given all the same, and the checkpoint before stays."""
+    words = ("--steps", "40", "--ranks", "1", "--fault", "disk-full:step=40", "--dir")
+    code, out, err = ended(started(*words, str(tmp_path / "a")))
+    said = "the run is done, but its last state is not saved: the newest checkpoint is of step 20"
+    assert code == 4, err
+    assert f"{said} in {tmp_path / 'a'}" in err
+    assert "40 steps on 1 ranks" in out
+    alone = {
+        **os.environ, "RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port), "GLOO_SOCKET_IFNAME": "lo",
+    }  # fmt: skip
+    code, _, err = ended(started(*words, str(tmp_path / "b"), env=alone))
+    assert code == 4, err
+    assert said in err
+
+
+def test_without_a_folder_there_is_no_last_state_to_keep() -> None:
+    code, _, err = ended(started("--steps", "20", "--ranks", "1", "--fault", "disk-full:step=20"))
+    assert code == 0, err
 
 
 def _small_files() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from artery.answers.train import _copied
 from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.cloud.machine import actions, events
@@ -49,6 +50,16 @@ def test_shares_that_cannot_be_are_refused(options: dict[str, Any], words: str) 
     with pytest.raises(InputError) as error:
         read_request("resnet18", options)
     assert words in str(error.value)
+
+
+def test_a_log_that_cannot_be_copied_is_said_to_be_so(tmp_path: Path) -> None:
+    log, notes = tmp_path / "log", list[str]()
+    log.write_text("{}\n")
+    assert _copied(log, "/dev/full", notes.append) == "No space left on device"
+    assert notes == ["the log of phases could not be copied: No space left on device"]
+    for place in (None, str(tmp_path / "copy"), str(log)):
+        assert _copied(log, place, notes.append) == ""
+    assert (tmp_path / "copy").read_text() == "{}\n"
 
 
 def test_the_least_share_that_can_be_is_taken() -> None:

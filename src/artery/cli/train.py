@@ -194,8 +194,9 @@ def command(
 
     MODEL is resnet18, resnet50, transformer or module:function. Under torchrun or srun each
     process is one rank. Exit code 75 says that the run was told to go, has saved, and will go on
-    when it is started again with the same --dir (130: by Ctrl-C); 4 that it could not go on or
-    save; 3 that the model or the data failed twice the same way at the same step.
+    when it is started again with the same --dir (130: by Ctrl-C); 4 that it could not go on, or
+    that its last state in --dir or its --log could not be written; 3 that the model or the data
+    failed twice the same way at the same step.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers import train as answers
     from artery.report.files import check_writable, write_or_print
@@ -214,8 +215,9 @@ def command(
     try:
         answer = answers.train(model, note=_note, progress=_Progress(), **asked)
     except answers.RunFailedError as failed:
-        if as_json and failed.answer is not None:
-            _deliver(failed.answer, as_json=True, lang=lang, out=out)
+        told = failed.answer
+        if told is not None and (as_json or isinstance(failed, answers.UnkeptError)):
+            write_or_print(lambda place: _deliver(told, as_json=as_json, lang=lang, out=place), out)
         raise
     write_or_print(lambda place: _deliver(answer, as_json=as_json, lang=lang, out=place), out)
     if answer.preempted:

@@ -26,6 +26,9 @@ from artery.formats.artery_phases import SCHEMA
 
 SUPERVISOR: Final = -1
 
+NO_MORE: Final = "the log of phases is not written any more"
+"""How the warning begins that a log lacks what came later."""
+
 
 def _said(text: str) -> None:
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - who has nobody to tell
@@ -66,7 +69,7 @@ class PhaseLog:
     def _given_up(self, why: str) -> None:
         self.close()
         who = "" if self.rank == SUPERVISOR else f" by rank {self.rank}"
-        self._warn(f"the log of phases is not written any more{who}: {why}")
+        self._warn(f"{NO_MORE}{who}: {why}")
 
     def write(
         self, phase: str, ts: float, seconds: float, step: int | None = None, **more: object

@@ -23,6 +23,7 @@ from artery.formats.phase_rows import Row
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
 from artery.runner.measured import Run
+from artery.runner.phases import NO_MORE
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet
@@ -103,6 +104,10 @@ class RepeatedError(RunFailedError):
     exit_code = 3
 
 
+class UnkeptError(RunFailedError):
+    """A run that is done, but of which something that was asked for could not be written."""
+
+
 def train(
     model: str,
     *,
@@ -117,7 +122,7 @@ def train(
     while it runs, ``progress`` with the steps done and to do.
 
     Raises ``UsageError`` and ``InputError`` for what cannot be, :class:`RunFailedError` for a run
-    that could not go on.
+    that could not go on, :class:`UnkeptError` for one that is done but not saved.
     """
     asked = read_request(model, options)
     installed("torch", _RANKS)
@@ -137,7 +142,8 @@ def train(
             note(f"others join with: ARTERY_TOKEN={supervisor.token} artery train --join "
                  f"{host}:{port}")  # fmt: skip
         result = supervisor.run()
-        mine = _rows(run / "phases.jsonl", asked.log, supervisor.began, note)
+        mine = _rows(run / "phases.jsonl", supervisor.began)
+        uncopied = _copied(run / "phases.jsonl", asked.log, note)
         saved = max(Folder(run / "checkpoints").steps(), default=0)
         keep.append(result.outcome in _KEPT and saved > 0)
     kept = run if asked.directory is not None or any(keep) else None
@@ -148,7 +154,21 @@ def train(
         raise _unsaved(result.reason, result.steps, saved, kept)
     compared = _compared(asked, note) if asked.predict and result.outcome == "finished" else None
     steps = _steps(mine, settings)
-    return TrainAnswer(asked, result, _account(mine), steps, compared, kept)
+    answer = TrainAnswer(asked, result, _account(mine), steps, compared, kept)
+    if result.outcome == "finished" and (unkept := [*_unkept(answer, saved, uncopied)]):
+        raise UnkeptError(f"the run is done, but {'; '.join(unkept)}", answer)
+    return answer
+
+
+def _unkept(answer: TrainAnswer, saved: int, uncopied: str) -> Iterator[str]:
+    """Yield what a user who finds exit code 0 would take for written and is not."""
+    asked, result = answer.asked, answer.result
+    if asked.directory is not None and saved < result.steps:
+        yield f"its last state is not saved: {_newest(saved, answer.folder)}"
+    if uncopied:
+        yield f"its log could not be copied to {asked.log}: {uncopied}"
+    elif asked.log is not None and any(text.startswith(NO_MORE) for text in result.warnings):
+        yield f"the log in {asked.log} is not whole"
 
 
 def _failed(answer: TrainAnswer) -> RunFailedError:
@@ -165,25 +185,41 @@ def _account(rows: Sequence[Row]) -> Account | None:
     return account(spans) if any(span.end > span.start for span in spans) else None
 
 
-def _rows(log: Path, copy: str | None, began: float, note: Note) -> list[Row]:
-    """Return the phases since ``began``, none without a log; copy it to where that was asked."""
+def _rows(log: Path, began: float) -> list[Row]:
+    """Return the phases since ``began``, none without a log."""
+    with suppress(OSError):  # that it could not be written was said
+        return [row for row in read_rows(log) if row["ts"] >= began]
+    return []
+
+
+def _copied(log: Path, copy: str | None, note: Note) -> str:
+    """Copy the log to where that was asked; return why it could not be, empty if it was."""
+    if copy is None:
+        return ""
     try:
-        rows = read_rows(log)
-        if copy is not None:
-            shutil.copyfile(log, copy)
+        shutil.copyfile(log, copy)
+    except shutil.SameFileError:
+        return ""
     except OSError as error:
-        note(f"the log of phases could not be read or copied: {error.strerror or error}")
-        rows = read_rows(log) if log.is_file() else []
-    return [row for row in rows if row["ts"] >= began]
+        why = error.strerror or str(error)
+        note(f"the log of phases could not be copied: {why}")
+        return why
+    return ""
 
 
 def _unsaved(reason: str, steps: int, saved: int, kept: Path | None) -> RunFailedError:
     """Say that a run that was told to go has steps that no checkpoint holds."""
-    newest = f"the newest checkpoint is of step {saved}" if saved else "there is no checkpoint"
-    where = f" in {kept}" if saved and kept is not None else ""
     return RunFailedError(
-        f"told to go ({reason}): {steps} steps done, but not saved: {newest}{where}"
+        f"told to go ({reason}): {steps} steps done, but not saved: {_newest(saved, kept)}"
     )
+
+
+def _newest(saved: int, kept: Path | None) -> str:
+    """Say what the newest checkpoint is."""
+    where = f" in {kept}" if saved and kept is not None else ""
+    return (
+        f"the newest checkpoint is of step {saved}" if saved else "there is no checkpoint"
+    ) + where
 
 
 @contextmanager
@@ -343,4 +379,7 @@ def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
     saved = max(Folder(run / "checkpoints").steps(), default=0)
     if said["kind"] == "left" and saved < said["step"]:
         raise _unsaved(said["told"] or "by another rank", said["step"], saved, run)
+    if said["kind"] == "done" and mine.rank == 0 and saved < said["step"]:  # rank 0 saves
+        newest = _newest(saved, run)
+        raise UnkeptError(f"the run is done, but its last state is not saved: {newest}")
     return {**said, "rank": mine.rank, "ranks": mine.size}
