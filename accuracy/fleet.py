@@ -19,7 +19,7 @@ from typing import Final
 
 from artery.answers.schedule import schedule
 from artery.answers.schedule.result import ScheduleAnswer
-from artery.formats.job_rows import JobRow
+from artery.formats.jobs.rows import JobRow
 from artery.formats.recognise import read
 
 DATA: Final = Path(__file__).parent / "data" / "fleet.csv"

@@ -17,7 +17,7 @@ from accuracy.fleet import (
     values,
     windows,
 )
-from artery.formats.job_rows import JobRow
+from artery.formats.jobs.rows import JobRow
 
 
 def test_the_interval_of_ten_ratios() -> None:

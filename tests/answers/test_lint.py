@@ -11,7 +11,7 @@ from artery.answers.lint import LintAnswer, check_limits, lint
 from artery.cli import main
 from artery.diagnoser.lint.rule import LEVELS, Rule, rules
 from artery.errors import InputError, ThresholdError, UnknownNameError
-from artery.formats.launch_files import launch_of
+from artery.formats.launch.files import launch_of
 from artery.formats.text import Text
 
 FILES = Path(__file__).parent.parent / "fixtures" / "lint"

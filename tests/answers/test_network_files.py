@@ -16,7 +16,7 @@ from artery.catalog.loader import DATA
 from artery.cli import main
 from artery.cluster.cables import cabling_of
 from artery.errors import InputError
-from artery.formats.fabric_files import as_plan
+from artery.formats.cabling.written import as_plan
 from tests.cluster.fabrics import GBPS, Wire, as_ibnetdiscover, changed, leaf_spine
 from tests.cluster.fabrics import as_plan as made_plan
 

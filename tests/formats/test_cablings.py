@@ -14,10 +14,12 @@ from artery.cluster.cables import cabling_of
 from artery.cluster.cabling import Network
 from artery.core.cabling import Cabling
 from artery.errors import InputError
-from artery.formats import cable_plan, ibnetdiscover, slurm_topology
-from artery.formats.cablings import read_cabling
-from artery.formats.fabric_files import as_dot, as_plan, as_slurm
-from artery.formats.hostlist import compress, expand
+from artery.formats.cabling import cable_plan
+from artery.formats.cabling.cablings import read_cabling
+from artery.formats.cabling.written import as_dot, as_plan, as_slurm
+from artery.formats.infiniband import ibnetdiscover
+from artery.formats.slurm import topology as slurm_topology
+from artery.formats.slurm.hostlist import compress, expand
 from artery.formats.text import Text
 from tests.cluster.fabrics import GBPS, as_ibnetdiscover, broken, leaf_spine
 from tests.cluster.fabrics import as_plan as made_plan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from artery.cluster.cabling import Network
 from artery.cluster.faults import faults
-from artery.formats.cablings import read_cabling
+from artery.formats.cabling.cablings import read_cabling
 
 
 def network(shared: Path, name: str) -> Network:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from artery.formats.infiniband_rates import generation, link_rate
+from artery.formats.infiniband.rates import generation, link_rate
 from artery.formats.recognise import recognise
 from artery.formats.text import Text
 from tests.cluster.fabrics import as_ibnetdiscover, broken

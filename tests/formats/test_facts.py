@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from artery.errors import InputError
-from artery.formats.chip_variants import variants
+from artery.formats.gpus.variants import variants
 from artery.formats.reading import Reading
 from artery.formats.recognise import recognise
 from artery.formats.text import Text

@@ -7,8 +7,8 @@ import pytest
 from artery.catalog import system
 from artery.cluster.cables import cabling_of
 from artery.errors import InputError
-from artery.formats.ibsim_net import as_ibsim, read_cabling
-from artery.formats.opensm_lfts import read_tables
+from artery.formats.infiniband.ibsim_net import as_ibsim, read_cabling
+from artery.formats.infiniband.opensm_lfts import read_tables
 from artery.formats.text import Text
 
 # What OpenSM 3.3.23 wrote of a leaf with two hosts under two spines (ibsim 0.10).

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from artery.formats.job_rows import seconds
+from artery.formats.jobs.rows import seconds
 from artery.formats.recognise import read
 from tests.formats.readings import FIXTURES, fields, reading, warned
 

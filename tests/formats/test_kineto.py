@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from artery.errors import InputError
-from artery.formats.intervals import both, covered, union
+from artery.formats.pytorch.intervals import both, covered, union
 from artery.formats.recognise import read
 from tests.formats.readings import fields, reading, warned
 

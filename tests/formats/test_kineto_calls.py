@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from artery.formats import kineto_calls
+from artery.formats.pytorch import kineto_calls
 from artery.formats.recognise import read
 from tests.formats.readings import fields, reading
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from artery.formats.k8s_quantities import quantity
+from artery.formats.k8s.quantities import quantity
 from tests.formats.readings import fields, reading, warned
 
 

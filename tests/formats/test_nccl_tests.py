@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.formats.nccl_tests_rows import header_of, row_of
+from artery.formats.nccl.tests_rows import header_of, row_of
 from tests.formats.readings import fields, reading, warned
 
 
@@ -107,7 +107,7 @@ def test_a_script_that_prints_bits() -> None:
 
 @pytest.mark.parametrize(("ratio", "ranks"), [(1.75, 8), (1.875, 16), (1.9375, 32), (1.917, 24)])
 def test_ranks_follow_from_the_ratio(ratio: float, ranks: int) -> None:
-    from artery.formats.nccl_tests_meaning import ranks_from_ratio
+    from artery.formats.nccl.tests_meaning import ranks_from_ratio
 
     side = {"busbw_bytes_per_s": ratio * 1e11, "algbw_bytes_per_s": 1e11}
     rows = [{"out_of_place": side, "in_place": None}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from artery.errors import InputError
-from artery.formats.nccl_topology_xml import FORMAT
+from artery.formats.nccl.topology_xml import FORMAT
 from artery.formats.text import Text
 from tests.formats.readings import fields, reading, warned
 

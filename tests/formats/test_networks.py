@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from artery.core.cabling import Cabling
-from artery.formats.cablings import read_cabling
+from artery.formats.cabling.cablings import read_cabling
 from artery.formats.recognise import read
 
 SONIC = """\

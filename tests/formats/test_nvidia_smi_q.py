@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artery.answers.diagnose import diagnose
-from artery.formats.nvidia_smi_q import pcie_share
+from artery.formats.gpus.nvidia_smi_q import pcie_share
 from tests.formats.readings import FIXTURES, fields, reading, warned
 
 

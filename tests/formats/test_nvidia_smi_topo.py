@@ -6,7 +6,7 @@ import pytest
 
 from artery.catalog.systems import described
 from artery.errors import InputError
-from artery.formats.nvidia_smi_topo import FORMAT
+from artery.formats.gpus.nvidia_smi_topo import FORMAT
 from artery.formats.text import Text, clean
 from artery.node.cube_mesh import LINKS
 from tests.formats.readings import fields, reading, warned

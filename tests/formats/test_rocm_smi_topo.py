@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from artery.formats.rocm_smi_topo import FORMAT
+from artery.formats.gpus.rocm_smi_topo import FORMAT
 from artery.formats.text import Text
 from tests.formats.readings import reading, warned
 

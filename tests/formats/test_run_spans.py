@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from artery.cloud.accounting import Account, account
-from artery.formats.run_spans import Report, program_spans
-from artery.formats.stamps import stamp, year
+from artery.formats.syntax.stamps import stamp, year
+from artery.formats.training.run_spans import Report, program_spans
 
 BEGIN = datetime(2026, 3, 3, 9, 0, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from artery.errors import InputError
-from artery.formats.facts_keys import CONDITIONS, FACTS, QUANTITIES
+from artery.formats.facts.keys import CONDITIONS, FACTS, QUANTITIES
+from artery.formats.launch.shell_words import options, variables
 from artery.formats.recognise import recognise
-from artery.formats.shell_words import options, variables
 from artery.formats.text import Text
 from tests.conftest import ROOT
 from tests.formats.readings import fields, reading, warned

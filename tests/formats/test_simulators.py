@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from artery.errors import InputError
-from artery.formats.protobuf import BrokenMessageError, fields, varint
 from artery.formats.recognise import read, recognise
+from artery.formats.syntax.protobuf import BrokenMessageError, fields, varint
 from artery.formats.text import Text
 from tests.formats.chakra_traces import number, tagged
 from tests.formats.readings import fields as fields_of

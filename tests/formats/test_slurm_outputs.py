@@ -6,7 +6,7 @@ import pytest
 
 from artery.errors import InputError
 from artery.formats.recognise import recognise
-from artery.formats.slurm_words import duration, exit_code, gpus, memory, state
+from artery.formats.slurm.words import duration, exit_code, gpus, memory, state
 from artery.formats.text import Text
 from tests.formats.readings import fields, reading, warned
 

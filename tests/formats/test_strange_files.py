@@ -11,10 +11,10 @@ import pytest
 
 from artery.answers.lint import lint
 from artery.errors import InputError
-from artery.formats.launch_files import launch_of
+from artery.formats.launch.files import launch_of
+from artery.formats.launch.shell_words import LARGEST
 from artery.formats.plausible import cut_lists
 from artery.formats.recognise import read
-from artery.formats.shell_words import LARGEST
 from artery.formats.text import Text
 from tests.formats.readings import FIXTURES
 

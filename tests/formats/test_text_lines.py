@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artery.formats.run_spans import program_spans
 from artery.formats.text import Text
+from artery.formats.training.run_spans import program_spans
 
 
 @given(st.text("ab\n", max_size=60), st.lists(st.text("ab", min_size=1, max_size=3), max_size=3))

@@ -16,7 +16,7 @@ from artery.catalog import system
 from artery.cli import main
 from artery.cluster.cables import cabling_of
 from artery.errors import InputError
-from artery.formats.cablings import read_cabling
+from artery.formats.cabling.cablings import read_cabling
 from tests.lab.labs import ROOT, artery
 
 pytestmark = pytest.mark.real

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from artery.diagnoser.lint.rule import rules
 from artery.errors import InputError
-from artery.formats.launch_files import launch_of
+from artery.formats.launch.files import launch_of
 from artery.formats.text import Text
 
 SEEDS = [

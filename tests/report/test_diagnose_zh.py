@@ -12,7 +12,7 @@ from artery.cli import main
 from artery.diagnoser import verdict
 from artery.diagnoser.rules import causes
 from artery.diagnoser.verdict import Missing
-from artery.formats.facts_keys import FACTS
+from artery.formats.facts.keys import FACTS
 from artery.report.said import said
 
 CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"

@@ -15,7 +15,7 @@ from artery.diagnoser.lint.rule import Rule, rules
 from artery.diagnoser.rules import causes
 from artery.errors import InputError, Problem
 from artery.formats import recognise
-from artery.formats.launch_files import launch_of
+from artery.formats.launch.files import launch_of
 from artery.formats.recognise import formats, read
 from artery.formats.text import Text
 from artery.report.said import said, sentences

@@ -15,7 +15,7 @@ import pytest
 from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.cloud.machine.record import played_again
-from artery.formats.artery_phases import read_rows, spans_of
+from artery.formats.own.phases import read_rows, spans_of
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet

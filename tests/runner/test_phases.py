@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from artery.cloud.accounting import account
-from artery.formats.artery_phases import read_rows, spans_of
+from artery.formats.own.phases import read_rows, spans_of
 from artery.runner.phases import PhaseLog
 
 

@@ -25,7 +25,7 @@ from artery.answers.lab.bench import lab_bench
 from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.errors import InputError
-from artery.formats.artery_phases import read_rows
+from artery.formats.own.phases import read_rows
 from artery.report.files import write_or_print, write_whole
 from artery.runner.phases import PhaseLog
 from artery.runner.supervisor import control, lifeline

@@ -10,8 +10,8 @@ from artery.answers.anonymise import masked
 from artery.answers.arguments import check_kinds
 from artery.diagnoser.lint.rule import LEVELS, Rule, rules
 from artery.errors import InputError, Problem, Problems, ThresholdError, UnknownNameError
-from artery.formats.launch_file import LaunchFile
-from artery.formats.launch_files import read_launch
+from artery.formats.launch.file import LaunchFile
+from artery.formats.launch.files import read_launch
 
 
 @dataclass(frozen=True, slots=True)

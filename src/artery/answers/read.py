@@ -11,7 +11,7 @@ from artery.answers.systems import system_table
 from artery.catalog.overrides import apply_overrides
 from artery.catalog.systems import described
 from artery.errors import InputError, Problem, Problems
-from artery.formats.node_table import assumed
+from artery.formats.gpus.node_table import assumed
 from artery.formats.reading import Ignored, Progress, Reading
 from artery.formats.recognise import formats
 from artery.formats.recognise import read as read_one

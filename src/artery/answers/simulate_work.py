@@ -107,8 +107,8 @@ def _check(request: Request) -> None:
 
 def _graph(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
     """Return the work, its format, and whether one trace was copied for all chips."""
-    from artery.formats.chakra_graph import job_graph
-    from artery.formats.chakra_nodes import rank_files, read_nodes
+    from artery.formats.chakra.graph import job_graph
+    from artery.formats.chakra.nodes import rank_files, read_nodes
     from artery.formats.goal import task_graph
     from artery.formats.text import read_text
 

@@ -16,7 +16,7 @@ from artery.catalog.systems import described, is_catalog_name, system
 from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems
-from artery.formats.node_table import assumed
+from artery.formats.gpus.node_table import assumed
 from artery.formats.reading import Reading
 from artery.formats.recognise import read, recognise
 from artery.formats.text import beginning

@@ -13,11 +13,11 @@ from math import prod
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, Problems
-from artery.formats.json_text import json_of, looks_like_json
-from artery.formats.numerals import number, whole
 from artery.formats.reading import Format, Reading
+from artery.formats.syntax.json_text import json_of, looks_like_json
+from artery.formats.syntax.numerals import number, whole
+from artery.formats.syntax.yaml_text import yaml_documents
 from artery.formats.text import Text
-from artery.formats.yaml_text import yaml_documents
 from artery.units import show_rate, show_time
 
 _NETWORK: Final = re.compile(r"(?m)^(topology|npus_count|bandwidth|latency)\s*:")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from artery.formats.prefixes import bare
 from artery.formats.reading import Ignored
+from artery.formats.syntax.prefixes import bare
 from artery.formats.text import Text
 
 MOST: int = 20

@@ -11,7 +11,7 @@ from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.core.term import Measurement
 from artery.core.workload import Workload
-from artery.formats.job_rows import JobRow
+from artery.formats.jobs.rows import JobRow
 from artery.formats.text import Text
 
 Kind = Literal["system", "measurement", "workload", "trace", "log", "jobs", "state"]

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
-from artery.formats.numerals import number, whole
 from artery.formats.passed import runs
 from artery.formats.reading import Format, Ignored, Reading
+from artery.formats.syntax.numerals import number, whole
 from artery.formats.text import Text
 from artery.formats.wording import counted
 from artery.units import show_bytes

@@ -15,8 +15,8 @@ from contextlib import closing
 from typing import Any, Final
 
 from artery.errors import InputError, Problem, RunError
+from artery.formats.mpi.ucx_perftest import FORMAT
 from artery.formats.text import Text
-from artery.formats.ucx_perftest import FORMAT
 
 TOOL: Final = "ucx_perftest"
 LISTENS: Final = 5.0

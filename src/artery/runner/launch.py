@@ -26,7 +26,7 @@ from types import FrameType
 from typing import IO, Final, Literal
 
 from artery.errors import InputError, Problem, RunError
-from artery.formats.hostlist import expand
+from artery.formats.slurm.hostlist import expand
 
 STORE: Final = "ARTERY_STORE"
 """Environment variable: the file through which processes started here find each other."""

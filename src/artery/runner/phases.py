@@ -7,7 +7,7 @@ Every process appends whole lines to one file, so that whoever is killed leaves 
      "phase": "step", "step": 17}
 
 ``ts`` is when the phase began (seconds since 1970), ``seconds`` how long it took; ``step`` counts
-steps done at its end. docs/recovery.md lists the phases; :mod:`artery.formats.artery_phases` reads
+steps done at its end. docs/recovery.md lists the phases; :mod:`artery.formats.own.phases` reads
 them.
 """
 
@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from artery.formats.artery_phases import SCHEMA
+from artery.formats.own.phases import SCHEMA
 
 SUPERVISOR: Final = -1
 

@@ -32,7 +32,7 @@ def probe(
     ``heard`` is called with each round that begins.
 
     Traces are read before the run's folder is gone: ``runs[].trace`` holds the fields of
-    :mod:`artery.formats.kineto`.
+    :mod:`artery.formats.pytorch.kineto`.
     """
     from artery.runner.profile import read_trace
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from artery.formats.kineto import FORMAT
+from artery.formats.pytorch.kineto import FORMAT
 
 
 def traced(step: Callable[[], object], steps: int, path: Path) -> None:

@@ -15,7 +15,7 @@ from artery.cluster.cabling import Network
 from artery.cluster.uplinks import spines
 from artery.diagnoser.case import Fact
 from artery.errors import InputError
-from artery.formats.cablings import read_cabling
+from artery.formats.cabling.cablings import read_cabling
 from artery.formats.reading import Reading
 
 CABLINGS: Final = frozenset({"ibnetdiscover", "iblinkinfo", "lldp", "cable-plan"})

@@ -9,8 +9,8 @@ from artery.answers.diagnose.columns import Columns, columns_of, told_busbw
 from artery.core.pricing import Collective, named
 from artery.diagnoser.case import Curve, Fact, Point
 from artery.errors import InputError
-from artery.formats.facts_curves import curves, ranks_of
-from artery.formats.facts_keys import PATHS
+from artery.formats.facts.curves import curves, ranks_of
+from artery.formats.facts.keys import PATHS
 from artery.formats.reading import Reading
 
 PLATEAU: Final = 8 * 2**30

@@ -8,7 +8,7 @@ from typing import Final
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import entry
 from artery.diagnoser.case import Case, count
-from artery.formats.node_table import NVLINKS
+from artery.formats.gpus.node_table import NVLINKS
 from artery.units import show_line_rate
 
 _FABRICS: Final[Mapping[str, tuple[str, ...]]] = {

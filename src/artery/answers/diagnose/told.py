@@ -10,7 +10,7 @@ from artery.answers.diagnose.words import active_share_of, chips_in, parameters_
 from artery.core.pricing import named
 from artery.diagnoser.case import Curve, Fact, Share
 from artery.errors import InputError
-from artery.formats.facts_curves import ranks_of
+from artery.formats.facts.curves import ranks_of
 from artery.formats.reading import Reading
 
 Files = Sequence[tuple[str, Reading]]

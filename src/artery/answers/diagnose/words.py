@@ -12,7 +12,7 @@ from typing import Final
 
 from artery.catalog.models import model as model_of
 from artery.errors import InputError
-from artery.formats.chip_variants import variants
+from artery.formats.gpus.variants import variants
 from artery.units import parse
 
 _FULL: Final = re.compile(

@@ -98,7 +98,7 @@ def cable_plan(answer: DesignAnswer, name: str) -> str:
     unknown candidate, or one with more cables than anybody reads.
     """
     from artery.cluster.plan_cables import cables
-    from artery.formats.fabric_files import as_plan
+    from artery.formats.cabling.written import as_plan
 
     designs = {one.design.name: one.design for one in answer.candidates}
     if name not in designs:

@@ -14,7 +14,7 @@ from artery.cluster.uplinks import Spine, spines
 from artery.core.cabling import Cabling, End
 from artery.core.finding import Finding, Severity
 from artery.errors import ThresholdError, UnknownNameError
-from artery.formats.cablings import read_cabling
+from artery.formats.cabling.cablings import read_cabling
 
 
 @dataclass(frozen=True, slots=True)

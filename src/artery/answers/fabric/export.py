@@ -11,7 +11,7 @@ from artery.cluster.cabling import Network
 from artery.cluster.regular import IrregularError, regular_tiers
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
-from artery.formats.fabric_files import HtsimTier, Parts, as_dot, as_htsim, as_plan, as_slurm
+from artery.formats.cabling.written import HtsimTier, Parts, as_dot, as_htsim, as_plan, as_slurm
 
 To = Literal["slurm", "dot", "htsim", "csv"]
 MOST_CABLES: Final = 4_000_000

@@ -18,8 +18,8 @@ from artery.cluster.routing import Network, network, paths
 from artery.core.cabling import Cabling, Device, End
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
-from artery.formats.ibsim_net import adapter, as_ibsim
-from artery.formats.opensm_lfts import ForwardingTables, read_tables
+from artery.formats.infiniband.ibsim_net import adapter, as_ibsim
+from artery.formats.infiniband.opensm_lfts import ForwardingTables, read_tables
 from artery.runner.lab.fabric import ENGINES, bring_up
 from artery.runner.lab.modes import best
 from artery.runner.lab.shape import End as WireEnd

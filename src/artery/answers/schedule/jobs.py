@@ -14,7 +14,7 @@ from artery.cloud.fleet_job import FleetJob
 from artery.cloud.generator import LARGEST, MIXES, Asked, generate, large_part
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems, UnknownNameError
-from artery.formats.job_rows import JobRow
+from artery.formats.jobs.rows import JobRow
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
 from artery.formats.wording import counted

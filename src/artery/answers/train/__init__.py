@@ -18,8 +18,8 @@ from artery.answers.train.request import Request, read_request
 from artery.cloud.accounting import Account, account
 from artery.cloud.machine.policy import Policy
 from artery.errors import InputError, Problem, RunError
-from artery.formats.artery_phases import read_rows, spans_of
-from artery.formats.phase_rows import Row
+from artery.formats.own.phase_rows import Row
+from artery.formats.own.phases import read_rows, spans_of
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
 from artery.runner.measured import Run

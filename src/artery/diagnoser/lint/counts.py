@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import NUMBER, Command, LaunchFile, Object, Pod, Setting
-from artery.formats.launch_manifest import line_of, tables_in
+from artery.formats.launch.file import NUMBER, Command, LaunchFile, Object, Pod, Setting
+from artery.formats.launch.manifest import line_of, tables_in
 
 _AT_LEAST: Final[Mapping[str, int]] = {
     "parallelism": 1,

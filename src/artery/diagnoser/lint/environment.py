@@ -8,7 +8,7 @@ from typing import Final
 
 from artery.diagnoser.lint.nccl_variables import KNOWN, NUMBERS, near
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import LaunchFile, Setting
+from artery.formats.launch.file import LaunchFile, Setting
 
 IB_TICK: Final = 4.096e-6
 """Seconds: a card waits 4.096 us times 2 to the NCCL_IB_TIMEOUT for an acknowledgement."""

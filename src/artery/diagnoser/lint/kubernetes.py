@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import NUMBER, LaunchFile, Object, Pod
-from artery.formats.launch_manifest import line_of, tables_in
+from artery.formats.launch.file import NUMBER, LaunchFile, Object, Pod
+from artery.formats.launch.manifest import line_of, tables_in
 
 GRACE: Final = 30
 """Seconds: the default terminationGracePeriodSeconds."""

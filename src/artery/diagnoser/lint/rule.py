@@ -34,7 +34,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from artery.catalog.structure import fill
-from artery.formats.launch_file import Kind, LaunchFile
+from artery.formats.launch.file import Kind, LaunchFile
 
 Level = Literal["error", "warning", "note"]
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import Command, LaunchFile, Setting
+from artery.formats.launch.file import Command, LaunchFile, Setting
 
 EARLY: Final = 60
 """Seconds: Slurm may send a signal so much earlier than asked (sbatch manual page, --signal)."""

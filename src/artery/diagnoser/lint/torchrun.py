@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from artery.diagnoser.lint.rule import Check, Found
-from artery.formats.launch_file import Command, LaunchFile, Setting
+from artery.formats.launch.file import Command, LaunchFile, Setting
 
 _LOCAL: Final = re.compile(
     r"(localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?)(:\d*)?", re.IGNORECASE

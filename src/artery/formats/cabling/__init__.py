@@ -1,0 +1,1 @@
+"""Cablings, from whatever file describes one, and written for other tools."""

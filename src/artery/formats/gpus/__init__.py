@@ -1,0 +1,1 @@
+"""What drivers say of accelerators: names, state, how they are joined, errors."""

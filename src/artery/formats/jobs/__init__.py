@@ -1,0 +1,1 @@
+"""Jobs that somebody ran: public traces, and lists of ours."""

@@ -1,0 +1,1 @@
+"""Kubernetes: nodes, pods and topologies."""

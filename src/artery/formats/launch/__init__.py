@@ -1,0 +1,1 @@
+"""How a job is started: scripts, environments and manifests taken apart."""

@@ -1,0 +1,1 @@
+"""Benchmarks of message passing: MPI's and UCX's."""

@@ -1,0 +1,1 @@
+"""What artery itself writes, read again: measurements and phases of a run."""

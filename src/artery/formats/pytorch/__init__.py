@@ -1,0 +1,1 @@
+"""What PyTorch writes: traces, the flight recorder, the watchdog, torchrun."""

@@ -1,0 +1,1 @@
+"""Slurm: what its commands print, its topologies, its words and host lists."""
