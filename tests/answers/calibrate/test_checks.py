@@ -50,7 +50,7 @@ def test_a_healthy_system_raises_no_doubt(tmp_path: Path) -> None:
 
 
 def test_half_the_bandwidth_is_fitted_with_a_doubt_that_names_diagnose(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = curve(tmp_path / "a.log", lambda size: 2.0 if size >= 2**20 else 1.0)
     found = calibrate(path, on=ON)
@@ -62,6 +62,8 @@ def test_half_the_bandwidth_is_fitted_with_a_doubt_that_names_diagnose(
     said = capsys.readouterr().out
     assert "a fault would be fitted" in " ".join(said.split())
     assert f"artery diagnose {path} --on {ON}" in " ".join(said.split())
+    # The same answer in other forms: it need not be fitted again.
+    monkeypatch.setattr("artery.answers.calibrate.calibrate", lambda *_, **__: found)
     assert main(["calibrate", path, "--on", ON, "--lang", "zh"]) == 0
     assert "存疑" in capsys.readouterr().out
     assert main(["calibrate", path, "--on", ON, "--json"]) == 0
