@@ -7,7 +7,7 @@ both ends. See :mod:`artery.catalog.schema` for how values are written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Generic, TypeVar
 
 from artery.catalog.schema import (
     STRICT,
@@ -26,42 +26,15 @@ Watt0 = Annotated[float, Unit("W")]
 """Watts that may be zero: passive copper takes none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PowerSpan:
-    """A range of watts."""
-
-    low: Watt0
-    high: Watt0
-
-    __pydantic_config__: ClassVar = STRICT
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
-class PriceSpan:
-    """A range of US dollars."""
+class Range(Generic[Value]):
+    """From ``low`` to ``high``; both are the same where one number is known."""
 
-    low: Dollars
-    high: Dollars
-
-    __pydantic_config__: ClassVar = STRICT
-
-
-@dataclass(frozen=True, slots=True)
-class TimeSpan:
-    """A range of durations."""
-
-    low: Seconds
-    high: Seconds
-
-    __pydantic_config__: ClassVar = STRICT
-
-
-@dataclass(frozen=True, slots=True)
-class LengthSpan:
-    """A range of metres."""
-
-    low: Metres
-    high: Metres
+    low: Value
+    high: Value
 
     __pydantic_config__: ClassVar = STRICT
 
@@ -81,12 +54,12 @@ class SwitchTable:
     capacity: LinkRate
     max_radix: int | None = None
     serdes: str | None = None
-    power: PowerSpan | None = None
+    power: Range[Watt0] | None = None
     power_max: Watts | None = None
-    latency: TimeSpan | None = None
+    latency: Range[Seconds] | None = None
     buffer: Capacity | None = None
     reduction: str | None = None
-    price: PriceSpan | None = None
+    price: Range[Dollars] | None = None
     note: str | None = None
 
     __pydantic_config__: ClassVar = STRICT
@@ -108,13 +81,13 @@ class NicTable:
     rate: LinkRate
     ports: int | None = None
     pcie: str | None = None
-    power: PowerSpan | None = None
+    power: Range[Watt0] | None = None
     power_max: Watts | None = None
     cores: str | None = None
     memory: str | None = None
     offloads: tuple[str, ...] = ()
-    latency: TimeSpan | None = None
-    price: PriceSpan | None = None
+    latency: Range[Seconds] | None = None
+    price: Range[Dollars] | None = None
     adding: LinkRate | None = None
     step: Seconds | None = None
     note: str | None = None
@@ -131,12 +104,12 @@ class OpticTable:
     kind: OpticKind
     rate: LinkRate
     medium: str
-    reach: LengthSpan
-    power: PowerSpan | None = None
+    reach: Range[Metres]
+    power: Range[Watt0] | None = None
     energy_per_bit: EnergyPerBit | None = None
     latency: Seconds | None = None
-    price: PriceSpan | None = None
-    mtbf: TimeSpan | None = None
+    price: Range[Dollars] | None = None
+    mtbf: Range[Seconds] | None = None
     note: str | None = None
 
     __pydantic_config__: ClassVar = STRICT

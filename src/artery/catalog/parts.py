@@ -8,13 +8,10 @@ from typing import Any, TypeVar
 from artery.catalog.door import is_path, read
 from artery.catalog.loader import entry, resolve
 from artery.catalog.part_schema import (
-    LengthSpan,
     NicTable,
     OpticTable,
-    PowerSpan,
-    PriceSpan,
+    Range,
     SwitchTable,
-    TimeSpan,
 )
 from artery.catalog.sourced import Sourced
 from artery.catalog.structure import fill
@@ -22,7 +19,6 @@ from artery.core.parts import Nic, Optic, Span, Switch
 
 _Table = TypeVar("_Table")
 _Part = TypeVar("_Part", Switch, Nic, Optic)
-_SPANS = (PowerSpan, PriceSpan, TimeSpan, LengthSpan)
 
 
 def switch(name: str) -> Switch:
@@ -62,4 +58,4 @@ def _noun(part: type[_Part], table: object, sourced: Sourced) -> _Part:
 
 
 def _plain(value: object) -> object:
-    return Span(value.low, value.high) if isinstance(value, _SPANS) else value
+    return Span(value.low, value.high) if isinstance(value, Range) else value

@@ -22,7 +22,8 @@ T = TypeVar("T")
 def fill(cls: type[T], values: Mapping[str, Any]) -> T:
     """Return ``cls`` filled from ``values``: units read, nested tables filled likewise."""
     hints = field_types(cls)
-    return cls(**{key: _convert(hints[key], value) for key, value in values.items()})
+    made = get_origin(cls) or cls
+    return made(**{key: _convert(hints[key], value) for key, value in values.items()})
 
 
 def keys(schema: type, path: Path) -> tuple[str, ...]:
@@ -66,7 +67,9 @@ def _hint_at(schema: type, path: Path) -> Any:  # noqa: ANN401 - a type of any f
 
 
 def _is_table(hint: object) -> bool:
-    return isinstance(hint, type) and is_dataclass(hint)
+    """Whether the type is a dataclass, or a generic one of some type."""
+    kind = get_origin(hint) or hint
+    return isinstance(kind, type) and is_dataclass(kind)
 
 
 def field_types(cls: type) -> Mapping[str, Any]:
@@ -76,8 +79,10 @@ def field_types(cls: type) -> Mapping[str, Any]:
 
 @cache
 def _field_types(cls: Hashable) -> Mapping[str, Any]:
-    hints = get_type_hints(cls, include_extras=True)
-    return {item.name: hints[item.name] for item in fields(cls)}  # type: ignore[arg-type]
+    kind = get_origin(cls) or cls
+    hints = get_type_hints(kind, include_extras=True)
+    of = dict(zip(getattr(kind, "__parameters__", ()), get_args(cls), strict=True))
+    return {item.name: of.get(hints[item.name], hints[item.name]) for item in fields(kind)}  # type: ignore[arg-type]
 
 
 def _present(hint: Any) -> Any:  # noqa: ANN401 - a type of any form
