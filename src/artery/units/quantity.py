@@ -1,14 +1,4 @@
-"""Strings with units, at the doors; SI floats inside.
-
-:func:`parse` reads ``"400 Gb/s"``, ``"80 GiB"`` or ``"1.2us"`` into s, B, B/s, FLOP, FLOP/s, J,
-W, USD, m, J/bit or a plain ratio; :func:`size` and :func:`count` read message sizes and token
-counts; the ``show_`` functions write values back for people.
-
-Three mix-ups are ruled out here. *Bits and bytes*: ``Gb/s``, ``Gbit/s`` and ``Gbps`` are divided
-by 8, ``GB/s`` is not. *Decimal and binary*: ``GB`` is 10⁹ bytes, ``GiB`` is 2³⁰ (IEC 80000-13).
-*One way and both ways*: bandwidth is per direction; a link rate in bits is per direction by
-convention (it is the line rate), one in bytes must say ``per direction`` or ``both ways``.
-"""
+"""A quantity: a number, a prefix and a unit, and for links a direction, as one float in SI."""
 
 from __future__ import annotations
 
@@ -17,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
@@ -56,7 +45,7 @@ _EXAMPLES: Final[Mapping[str, str]] = {
 }
 _LINK_EXAMPLE: Final = "400 Gb/s"
 
-_LARGEST: Final[Mapping[str, float]] = {
+LARGEST: Final[Mapping[str, float]] = {
     "s": 1e12,
     "B": 1e24,
     "B/s": 1e24,
@@ -91,8 +80,8 @@ _SMALLEST: Final[Mapping[str, float]] = {
 _WHOLE_WORDS: Final = frozenset({"min", "h", "hour", "hours", "d", "day", "days", "m", "%", "$"})
 """Taken whole: their first letter would be read as a prefix (``min`` is no milli-inch)."""
 
-_DIGITS: Final = r"\d+(?:_\d+)*"
-_NUMBER: Final = rf"[+-]?(?:{_DIGITS}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
+DIGITS: Final = r"\d+(?:_\d+)*"
+_NUMBER: Final = rf"[+-]?(?:{DIGITS}(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{{1,3}})?"
 _QUANTITY: Final = re.compile(rf"({_NUMBER})\s*(\S*)", re.ASCII)
 _DIRECTION: Final = re.compile(
     r"\s+(?:(per direction|each direction|each way|one way)"
@@ -178,56 +167,10 @@ def parse(value: object, unit: str, *, directed: bool = False, positive: bool = 
     return _bounded(result / 2 if direction == "both" else result, value, unit, positive)
 
 
-def size(text: str | int) -> int:
-    """Return a message size in bytes, as nccl-tests reads it: K, M, G, T are binary.
-
-    ``"8"`` and ``"8B"`` are 8 bytes, ``"1M"`` and ``"1MiB"`` 2²⁰; written out with B, ``"1GB"``
-    is decimal. Raises :class:`InputError` for anything else, including less than one byte.
-    """
-    found = str(text).strip()
-    pattern = r"(\d+(?:\.\d+)?)\s*(?:([KMGTkmgt])(i?B)?|B)?"
-    match = re.fullmatch(pattern, found, re.ASCII) if len(found) <= _MOST_DIGITS else None
-    if match is None:
-        raise _wrong_size(found[:_MOST_DIGITS], "must be bytes, or K, M, G, T (binary)")
-    number, prefix, suffix = match.groups()
-    base = 1000 if suffix == "B" else 1024
-    power = "KMGT".index(prefix.upper()) + 1 if prefix else 0
-    exact = Fraction(number) * base**power
-    if exact.denominator != 1 or exact < 1:
-        raise _wrong_size(found, "must be a whole number of bytes, at least 1")
-    if exact > _LARGEST_SIZE:
-        raise _wrong_size(found, "must be at most 1 EiB (2^60 bytes)")
-    return int(exact)
-
-
-def count(text: str | int) -> int:
-    """Return a count such as ``"15T"`` tokens: k, M, B or G, T are decimal.
-
-    Raises :class:`InputError` if it is not a whole number, below 1 or above 10¹⁸.
-    """
-    found = str(text).strip()
-    pattern = rf"({_DIGITS}(?:\.\d+)?(?:e\d{{1,2}})?)\s*([kKMBGT]?)"
-    match = re.fullmatch(pattern, found, re.ASCII) if len(found) <= _MOST_DIGITS else None
-    exact = Fraction(match[1]) * _COUNT_PREFIX[match[2]] if match else Fraction(0)
-    if exact.denominator != 1 or not 1 <= exact <= _LARGEST["1"]:
-        raise InputError(
-            Problem(
-                found=f'"{found}"',
-                rule="must be a whole number from 1 to 1e18",
-                fix='for example "1024" or "15T" (decimal)',
-            )
-        )
-    return int(exact)
-
-
-_LARGEST_SIZE: Final = 2**60
-_MOST_DIGITS: Final = 40
+MOST_DIGITS: Final = 40
 """Assumed: more digits are no quantity that anybody wrote."""
 _MOST_PLACES: Final = 308
 """Powers of ten that a floating-point number has."""
-_COUNT_PREFIX: Final = {
-    "": 1, "k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12
-}  # fmt: skip
 
 
 def _number_and_unit(text: str, unit: str, directed: bool) -> tuple[float, str]:
@@ -245,9 +188,9 @@ def _number_and_unit(text: str, unit: str, directed: bool) -> tuple[float, str]:
     # Quantiphy takes no prefix after an exponent, so "1e3 GB" is written out as "1000 GB"; its
     # time grows with the square of the digits.
     exact = Decimal(number)
-    if len(number) > _MOST_DIGITS or abs(exact.adjusted()) > _MOST_PLACES:
-        rule = f"must be a number of at most {_MOST_DIGITS} digits, below 1e{_MOST_PLACES}"
-        raise _problem(f'"{text[:_MOST_DIGITS]}"', rule, unit, directed)
+    if len(number) > MOST_DIGITS or abs(exact.adjusted()) > _MOST_PLACES:
+        rule = f"must be a number of at most {MOST_DIGITS} digits, below 1e{_MOST_PLACES}"
+        raise _problem(f'"{text[:MOST_DIGITS]}"', rule, unit, directed)
     try:
         quantity = Quantity(f"{exact:f} {spelling}", binary=True)
     except InvalidNumber:
@@ -271,8 +214,8 @@ def _bounded(value: float, found: object, unit: str, positive: bool) -> float:
         rule = "must not be negative"
     elif value == 0 and positive:
         rule = "must be more than zero"
-    elif value > _LARGEST[unit]:
-        rule = f"must be at most {_LARGEST[unit]:g} {unit}"
+    elif value > LARGEST[unit]:
+        rule = f"must be at most {LARGEST[unit]:g} {unit}"
     elif 0 < value < _SMALLEST[unit]:
         rule = f"must be {'' if positive else 'zero, or '}at least {_SMALLEST[unit]:g} {unit}"
     else:
@@ -301,113 +244,3 @@ def _undirected(text: str) -> InputError:
             fix=f'write "{text} per direction", or "{text} both ways" if it is the sum of the two',
         )
     )
-
-
-def _wrong_size(found: str, rule: str) -> InputError:
-    return InputError(Problem(found=f'"{found}"', rule=rule, fix='for example "8", "1M", "16G"'))
-
-
-_DECIMAL: Final = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
-_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-
-
-def show_time(seconds: float) -> str:
-    """Return a duration for people: ``1.20 µs``, ``8.10 s``, ``12.9 d``."""
-    if seconds == 0:
-        return "0 s"
-    for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0)):
-        # Minutes start at 100 s: a step of 84.3 s reads better than 1.41 min.
-        if _rounded(seconds) >= (100.0 if unit == "min" else length):
-            return f"{_three(seconds / length)} {unit}"
-    for unit, length in (("ms", 1e-3), ("µs", 1e-6)):
-        if _rounded(seconds) >= length:
-            return f"{_three(seconds / length)} {unit}"
-    return f"{_three(seconds / 1e-9)} ns"
-
-
-def show_bytes(size: float) -> str:
-    """Return an amount of bytes for people, with binary prefixes: ``61.2 GiB``."""
-    return _prefixed(size, "B", 1024, _BINARY)
-
-
-def show_rate(rate: float) -> str:
-    """Return a bandwidth in B/s for people, with decimal prefixes: ``450 GB/s``."""
-    return _prefixed(rate, "B/s", 1000, _DECIMAL)
-
-
-def show_line_rate(rate: float) -> str:
-    """Return a bandwidth in B/s as a line rate in bits: 50e9 is ``400 Gb/s``."""
-    return _prefixed(rate * 8, "b/s", 1000, _DECIMAL)
-
-
-def show_count(number: float) -> str:
-    """Return a count for people: ``518 k``, ``15.0 T``; below 100,000 in full."""
-    if abs(number) < _COUNT_IN_FULL:
-        return f"{number:,.0f}" if float(number).is_integer() else _three(number)
-    return _prefixed(number, "", 1000, _DECIMAL)
-
-
-def show_flops(rate: float) -> str:
-    """Return a compute rate in FLOP/s for people: ``989 TFLOP/s``."""
-    return _prefixed(rate, "FLOP/s", 1000, _DECIMAL)
-
-
-def show_work(amount: float) -> str:
-    """Return an amount of compute in FLOP for people: ``3.15 ZFLOP``."""
-    return _prefixed(amount, "FLOP", 1000, _DECIMAL)
-
-
-def show_power(watts: float) -> str:
-    """Return a power in W for people: ``10.2 kW``."""
-    return _prefixed(watts, "W", 1000, _DECIMAL)
-
-
-def show_energy(joules: float) -> str:
-    """Return an energy in J for people: joules below 1 kWh (3.6 MJ), watt-hours above."""
-    watt_hour = 3600.0
-    if abs(joules) < 1000 * watt_hour:
-        return _prefixed(joules, "J", 1000, _DECIMAL)
-    return _prefixed(joules / watt_hour, "Wh", 1000, _DECIMAL)
-
-
-def show_money(dollars: float) -> str:
-    """Return an amount of US dollars for people: ``$2.10 M``; below 10,000 in full."""
-    if abs(dollars) < _MONEY_IN_FULL:
-        return f"${dollars:,.2f}"
-    return "$" + _prefixed(dollars, "", 1000, _DECIMAL)
-
-
-def show_percent(fraction: float) -> str:
-    """Return a fraction as a percentage for people: 0.413 is ``41.3 %``."""
-    return f"{100 * fraction:.1f} %"
-
-
-_COUNT_IN_FULL: Final = 100_000
-_MONEY_IN_FULL: Final = 10_000
-
-
-def _prefixed(value: float, unit: str, base: int, prefixes: tuple[str, ...]) -> str:
-    """Return ``value`` with three significant digits and the prefix that keeps it short."""
-    if float(value).is_integer() and abs(value) < base:
-        return f"{value:.0f} {unit}".rstrip()
-    power = 0
-    while power + 1 < len(prefixes):
-        # Both: 999.6 kB rounds up to 1.00 MB, and 1024 KiB rounds down to 1020.
-        if max(abs(value), abs(_rounded(value / base**power)) * base**power) < base ** (power + 1):
-            break
-        power += 1
-    return f"{_three(value / base**power)} {prefixes[power]}{unit}".rstrip()
-
-
-def _rounded(value: float) -> float:
-    """Return ``value`` rounded to three significant digits."""
-    return float(f"{value:.3g}")
-
-
-def _three(value: float) -> str:
-    """Return ``value`` in plain notation with three significant digits, more if it is large."""
-    rounded = _rounded(value)
-    if abs(rounded) >= 1000 or rounded == 0:
-        return f"{value:.0f}"
-    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
-    return f"{rounded:.{decimals}f}"
