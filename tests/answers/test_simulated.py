@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from artery.answers import simulated
+from artery.answers.collectives import kind_of
 from artery.answers.contention import Exchange, Network
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer
 from artery.answers.simulated import Asked
-from artery.answers.simulated_step import kind_of
 from artery.catalog.systems import system
 from artery.core.plan import Plan
 from artery.errors import UsageError

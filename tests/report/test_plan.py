@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from artery.answers.collectives import Chosen
 from artery.answers.result import PlanAnswer
 from artery.report.plan import plan_drawing
 from artery.report.terminal import draw
@@ -90,6 +91,30 @@ def test_scale_is_not_offered_for_a_saved_plan_which_it_does_not_take() -> None:
     assert "artery plan --from plan.json --json" in out.getvalue()
     assert "artery scale" not in out.getvalue()
     assert f"artery scale {ASKED}" in text(factories.answer())
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        (
+            "en",
+            "collectives tensor parallel NVLS (summed in the node's switches) · data parallel Ring",
+        ),
+        ("zh", "集合通信 张量并行 NVLS (由节点内交换机求和) · 数据并行 Ring"),
+    ],
+)
+def test_algorithms_stand_in_one_line_where_there_is_a_choice(
+    language: Language, line: str
+) -> None:
+    found = factories.answer()
+    chosen = (
+        Chosen("tp", "all_reduce", 8, 1, 1e6, "NVLS", "Simple", 1e-4),
+        Chosen("pp", "sendrecv", 4, 8, 1e6, "SendRecv", "Simple", 1e-4),
+        Chosen("dp", "reduce_scatter", 2, 8, 1e6, "Ring", "Simple", 1e-4),
+        Chosen("dp", "all_gather", 2, 8, 1e6, "Ring", "Simple", 1e-4),
+    )
+    told = replace(found, plans=(replace(found.plans[0], collectives=chosen),))
+    assert line in " ".join(text(told, language, 120).split())
 
 
 def test_on_a_terminal_the_groups_have_their_colours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,13 +29,17 @@ FITS: tuple[Fits, ...] = ("no", "at_limit", "yes")
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A plan on a system, and how to price another one."""
+    """A plan on a system, and how to price another one.
+
+    ``switched`` prices with switches that add, where they could and are not asked to.
+    """
 
     workload: Workload
     system: System
     profile: Profile
     plan: Plan
     pricer: Callable[[System], Pricer]
+    switched: Callable[[System], Pricer] | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -62,6 +66,7 @@ def levers(situation: Situation, step: float) -> tuple[Lever, ...]:
         *_elasticities(situation, step),
         *_upgrades(situation, step),
         *_changes(situation, step),
+        *_in_network(situation, step),
     ]
     kept = [each for each in found if each.kind == "resource" or each.effect <= -WORTH]
     return tuple(sorted(kept, key=lambda lever: lever.effect))
@@ -96,6 +101,14 @@ def _doubled(system: System) -> System:
     for resource in resources(system):
         system = resource.scaled(system, 2.0)
     return system
+
+
+def _in_network(situation: Situation, step: float) -> Iterator[Lever]:
+    """Switches between nodes that add (SHARP), where the network has them."""
+    if situation.switched is not None:
+        asked = replace(situation, pricer=situation.switched)
+        changed = float(asked.evaluate(situation.plan).step[0])
+        yield Lever("change", "sums in network switches", "--offload switch", changed / step - 1.0)
 
 
 def _changes(situation: Situation, step: float) -> Iterator[Lever]:

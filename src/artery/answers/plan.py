@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from artery.answers.arguments import check_kinds
+from artery.answers.collectives import (
+    Listening,
+    adds,
+    chosen_of,
+    chosen_terms,
+    plugin,
+    switches_add,
+)
 from artery.answers.intervals import interval
 from artery.answers.levers import FITS, Situation, levers
 from artery.answers.limits import limits
@@ -21,7 +29,6 @@ from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.answers.systems import system_of
 from artery.answers.tree import memory_tree, step_tree
 from artery.core.plan import Plan
-from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.core.term import Estimate
 from artery.core.workload import Workload
@@ -50,7 +57,7 @@ class _Question:
 
     request: Request
     settled: Settled
-    pricer: Callable[[System], Pricer]
+    pricer: Pricers
     simulator: Simulator | None = None
 
     @property
@@ -69,6 +76,7 @@ def plan(
     top: int = 1,
     tokens: float | None = None,
     nccl: str | None = None,
+    offload: str = "auto",
     network: str = "closed",
     seeds: int = 1,
     overrides: Sequence[str] = (),
@@ -85,12 +93,14 @@ def plan(
     ``path=value`` texts for the system. Without ``explained`` no levers are computed. With
     ``network="simulate"`` the communication of the plans found is priced by playing all groups
     of a step on the network, and they are ordered anew; levers are those of the closed form.
+    ``offload`` says who may add in collectives: ``auto`` as the library does by itself, ``none``
+    chips alone, ``switch`` switches between nodes too, where that is faster.
     ``seeds`` plays each as often, with other hashes, and gives the range.
 
     Raises ``InputError`` (and ``UnknownNameError``) for what cannot be; a plan that does not fit
     in memory is an answer whose ``fitting`` is 0.
     """
-    check_kinds(str, model=model, on=on, network=network)
+    check_kinds(str, model=model, on=on, network=network, offload=offload)
     check_kinds(int, top=top, seeds=seeds)
     check_kinds(str, NoneType, nccl=nccl, **_texts(options))
     check_kinds(int, NoneType, **_whole(options))
@@ -101,8 +111,8 @@ def plan(
         raise UsageError(f"top is the number of plans to show, 1 or more, not {top}")
     request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
     settled = settle(request)
-    pricers = Pricers(nccl=nccl, placement=settled.shared.placement)
-    simulator = _simulator(network, nccl, settled, seeds)
+    pricers = Pricers(nccl, settled.shared.placement, adds(offload, request.system))
+    simulator = _simulator(network, pricers, seeds)
     question = _Question(request, settled, pricers, simulator)
     question, found = _found(question, top)
     results = tuple(
@@ -268,7 +278,7 @@ def _why_none(question: _Question, space: Space) -> tuple[Problem, ...]:
     return (Problem(field="global_batch", found=found, rule=rule, fix=fix),)
 
 
-def _simulator(network: str, nccl: str | None, settled: Settled, seeds: int) -> Simulator | None:
+def _simulator(network: str, pricers: Pricers, seeds: int) -> Simulator | None:
     if not 1 <= seeds <= MOST_SEEDS:
         raise UsageError(f"seeds is a number from 1 to {MOST_SEEDS:,}, not {seeds}")
     if seeds > 1 and network == "closed":
@@ -279,7 +289,7 @@ def _simulator(network: str, nccl: str | None, settled: Settled, seeds: int) -> 
         return None
     from artery.answers.simulated_step import Simulator
 
-    return Simulator(nccl, settled.shared.placement, seeds)
+    return Simulator(pricers.nccl, pricers.placement, seeds, pricers.adds)
 
 
 def _ordered(question: _Question, found: Found) -> tuple[Plan, ...]:
@@ -296,8 +306,11 @@ def _ordered(question: _Question, found: Found) -> tuple[Plan, ...]:
 
 
 def _situation(question: _Question, chosen: Plan) -> Situation:
+    pricers = question.pricer
+    could = pricers.adds == "auto" and switches_add(question.system)
+    switched = replace(pricers, adds="switch", known={}) if could else None
     return Situation(
-        question.workload, question.system, question.settled.profile, chosen, question.pricer
+        question.workload, question.system, question.settled.profile, chosen, pricers, switched
     )
 
 
@@ -305,14 +318,11 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     """One plan with its trees, rates, costs and, if ``explained``, its levers."""
     system, work = question.system, question.workload
     ledger = Ledger(keep=True)
+    heard = Listening(question.pricer(system))
     priced = evaluate(
-        work,
-        system,
-        [chosen],
-        profile=question.settled.profile,
-        pricer=question.pricer(system),
-        ledger=ledger,
+        work, system, [chosen], profile=question.settled.profile, pricer=heard, ledger=ledger
     )
+    operations = chosen_of(chosen, heard)
     closed = float(priced.step[0])
     situation = _situation(question, chosen)
     low, high = interval(situation, priced, load_range(question.request))
@@ -329,7 +339,7 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
     return PlanResult(
         plan=chosen,
         time=Estimate(
-            step_tree(ledger, work, low * off, high * off),
+            step_tree(ledger, work, low * off, high * off, chosen_terms(operations)),
             "closed form" if network is None else "simulated",
         ),
         memory=Estimate(memory_tree(ledger), "closed form"),
@@ -345,8 +355,9 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         cost_per_hour=cost,
         run=_run(question, chosen, step, energy, cost),
         penalty=float(penalties(priced, system)[0]),
-        notes=reasons(priced, system, 0),
+        notes=(*reasons(priced, system, 0), *plugin(operations)),
         network=network,
+        collectives=operations,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from artery.answers.libraries import library_of
 from artery.collective.closed_form import ClosedForm
+from artery.collective.menu import Adds
 from artery.collective.placement import Placement, interleaved, listed, packed, random
 from artery.core.pricing import Pricer
 from artery.core.system import System
@@ -17,15 +18,19 @@ from artery.errors import InputError, Problem, did_you_mean, nearest
 NAMED = ("packed", "interleaved", "random")
 
 
-def closed_form(system: System, *, nccl: str | None = None, placement: str = "packed") -> Pricer:
+def closed_form(
+    system: System, *, nccl: str | None = None, placement: str = "packed", adds: Adds = "auto"
+) -> Pricer:
     """Return the closed-form pricer of ``system`` with its own communication library.
 
     ``nccl`` is a version of NCCL, where that is the library; ``placement`` is ``packed``,
-    ``interleaved``, ``random``, or a file with the chip of each rank, one number a line.
+    ``interleaved``, ``random``, or a file with the chip of each rank, one number a line; ``adds``
+    says who may add.
     Raises ``InputError`` for a version that is none, an unknown placement, or a file that is no
     permutation.
     """
-    return ClosedForm(system, library_of(system, nccl), placement=placed(placement, system))
+    where = placed(placement, system)
+    return ClosedForm(system, library_of(system, nccl), placement=where, adds=adds)
 
 
 def placed(name: str, system: System) -> Placement:
@@ -68,15 +73,19 @@ def read_order(path: str, chips: int) -> list[int]:
 
 @dataclass(slots=True)
 class Pricers:
-    """Closed-form pricers by system, each built once, all with the same library and placement."""
+    """Closed-form pricers by system, each built once, all with the same library and placement.
+
+    ``adds`` says who may add in them.
+    """
 
     nccl: str | None = None
     placement: str = "packed"
+    adds: Adds = "auto"
     known: dict[int, tuple[System, Pricer]] = field(default_factory=dict)
 
     def __call__(self, system: System) -> Pricer:
         """Return the pricer of ``system``."""
         if id(system) not in self.known:
-            priced = closed_form(system, nccl=self.nccl, placement=self.placement)
+            priced = closed_form(system, nccl=self.nccl, placement=self.placement, adds=self.adds)
             self.known[id(system)] = (system, priced)
         return self.known[id(system)][1]

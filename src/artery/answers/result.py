@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from artery.answers.collectives import Chosen
 from artery.answers.contention import Network
 from artery.core.plan import Plan
 from artery.core.profile import Profile
@@ -56,7 +57,8 @@ class PlanResult:
     ``samples_per_s`` and ``tokens_per_s`` are of the whole job; tokens are ``None`` for
     workloads without tokens. ``energy_per_step`` in joules and ``cost_per_hour`` in
     US dollars are ``None`` when power or price is unknown. ``network`` is what simulating the
-    communication showed, ``None`` where the closed form priced it.
+    communication showed, ``None`` where the closed form priced it. ``collectives`` say which
+    algorithm the library runs each collective by.
     """
 
     plan: Plan
@@ -76,6 +78,7 @@ class PlanResult:
     penalty: float = 1.0
     notes: tuple[str, ...] = ()
     network: Network | None = None
+    collectives: tuple[Chosen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ _BESIDE: Final[Mapping[str, type]] = {
     "overrides": list,
     "network": str,
     "nccl": str,
+    "offload": str,
     "tokens": float,
     "task": str,
 }

@@ -223,8 +223,8 @@ def _helped_by_bandwidth(answer: PlanAnswer, best: PlanResult) -> float:
     for resource in resources(wider):
         if resource.name.endswith("bandwidth") and not resource.name.startswith("memory"):
             wider = resource.scaled(wider, NUDGE)
-    step = float(now.evaluate(best.plan, wider).step[0])
-    return -log(step / best.time.root.value) / log(NUDGE)
+    usual, faster = (float(now.evaluate(best.plan, on).step[0]) for on in (answer.system, wider))
+    return -log(faster / usual) / log(NUDGE)
 
 
 def _share(best: PlanResult, parts: Sequence[str]) -> float:

@@ -31,7 +31,7 @@ class Offload:
     def allows(self, algorithm: str) -> bool:
         """Whether the algorithm adds where it is asked to."""
         found = ALGORITHMS.get(algorithm)
-        in_switch = found is not None and found.lines in ("in_switch", "across")
+        in_switch = found is not None and found.by_switches
         return self.name == "auto" or in_switch == (self.name == "switch")
 
     def driven(self, library: Library) -> Library:

@@ -18,6 +18,7 @@ from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import ClosedForm
+from artery.collective.menu import Adds
 from artery.collective.overheads import Overheads, Played, overheads
 from artery.collective.placement import Placement, listed, packed
 from artery.core.pricing import Collective, Demand, Price, Pricer
@@ -95,7 +96,8 @@ class Simulated:
 
     ``kind`` says for which part of the step an operation is. Operations of data parallelism are
     played while those in ``beside`` are on the network too. ``closed`` is what it is held
-    against. Each operation is played once; ``exchanges`` are all that were. ``seed`` draws hashes.
+    against, ``adds`` who may add. Each operation is played once; ``exchanges`` are all that were.
+    ``seed`` draws hashes.
     """
 
     system: System
@@ -104,6 +106,7 @@ class Simulated:
     closed: Pricer
     kind: Callable[[Collective, int, int], Kind]
     beside: tuple[Asked, ...] = ()
+    adds: Adds = "auto"
     seed: int = 0
     known: dict[tuple[object, ...], Exchange] = field(default_factory=dict)
     exchanges: dict[Asked, Exchange] = field(default_factory=dict)
@@ -204,7 +207,7 @@ class Simulated:
 
     def _algorithm(self, asked: Asked) -> str:
         """Return what the library would choose on this placement."""
-        pricer = ClosedForm(self.system, self.library, placement=self.placement)
+        pricer = ClosedForm(self.system, self.library, placement=self.placement, adds=self.adds)
         title = pricer.quote(asked.demand).algorithm[0]
         return next(name for name, each in ALGORITHMS.items() if each.title == title)
 

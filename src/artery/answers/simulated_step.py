@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
-import numpy as np
-
+from artery.answers.collectives import Listening, kind_of
 from artery.answers.contention import Exchange, Kind, Network, Spread
 from artery.answers.libraries import library_of
 from artery.answers.simulate_asked import order
 from artery.answers.simulated import Asked, Simulated
-from artery.core.pricing import Collective, Demand, Price, Pricer
+from artery.collective.menu import Adds
+from artery.core.pricing import Collective, Pricer
 from artery.simulator.seeds import Range
 from artery.step.evaluate import Evaluation, evaluate
 from artery.step.ledger import Ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from artery.answers.levers import Situation
-    from artery.core.plan import Plan
 
 PASSES = {"ep": 2, "cp": 2, "tp": 2, "pp": 1}
 """Operations of one layer's backward pass: dispatch and combine, keys and values and their
@@ -46,6 +43,7 @@ class Simulator:
     nccl: str | None
     placement: str
     seeds: int = 1
+    adds: Adds = "auto"
     known: dict[tuple[object, ...], Exchange] = field(default_factory=dict)
 
     def step(self, situation: Situation) -> SimulatedStep:
@@ -57,15 +55,21 @@ class Simulator:
         Other operations wait for each other and are played by themselves.
         """
         plan, system = situation.plan, situation.system
-        recorder = _Recorder(situation.pricer(system), kind_of(plan))
-        closed = _evaluated(situation, recorder, Ledger())
+        heard = Listening(situation.pricer(system))
+        closed = _evaluated(situation, heard, Ledger())
+        kind = kind_of(plan)
+        asked = [
+            Asked(kind(collective, ranks, stride), collective, ranks, stride, round(size))
+            for collective, ranks, stride, size in heard.operations()
+        ]
         pricer = Simulated(
             system=system,
             library=library_of(system, self.nccl),
             order=order(self.placement, system, 0),
             closed=situation.pricer(system),
-            kind=kind_of(plan),
-            beside=_beside(situation, recorder.asked),
+            kind=kind,
+            beside=_beside(situation, asked),
+            adds=self.adds,
             known=self.known,
         )
         ledger = Ledger(keep=True)
@@ -104,47 +108,6 @@ class Simulator:
 def _communication(priced: Evaluation) -> float:
     """Return the seconds of a step that its communication takes beyond what hides it."""
     return sum(float(priced.parts[kind][0]) for kind in get_args(Kind))
-
-
-def kind_of(plan: Plan) -> Callable[[Collective, int, int], Kind]:
-    """Return which part of the step an operation of ``plan`` belongs to.
-
-    Ranks are numbered tp, cp, dp, pp from the inside out.
-    """
-
-    def kind(collective: Collective, ranks: int, stride: int) -> Kind:
-        if collective == "alltoall":
-            return "ep"
-        if collective == "sendrecv":
-            return "pp"
-        if stride == 1 and plan.tp > 1 and ranks == plan.tp:
-            return "tp"
-        if collective == "all_gather" and stride == plan.tp and ranks == plan.cp and plan.dp > 1:
-            return "cp"
-        ends = plan.tp * plan.cp * plan.dp * max(plan.pp - 1, 1)
-        return "other" if ranks == 2 and stride == ends and plan.pp > 1 else "dp"
-
-    return kind
-
-
-@dataclass(slots=True)
-class _Recorder:
-    """A pricer that notes what it is asked."""
-
-    pricer: Pricer
-    kind: Callable[[Collective, int, int], Kind]
-    asked: list[Asked] = field(default_factory=list)
-
-    def price(self, demand: Demand) -> Price:
-        """Return the price, and remember the operation."""
-        size, ranks, stride = np.broadcast_arrays(demand.size, demand.ranks, demand.stride)
-        for moved, many, apart in zip(size.flat, ranks.flat, stride.flat, strict=True):
-            if many > 1 and moved > 0:
-                kind = self.kind(demand.collective, int(many), int(apart))
-                self.asked.append(
-                    Asked(kind, demand.collective, int(many), int(apart), round(float(moved)))
-                )
-        return self.pricer.price(demand)
 
 
 def _evaluated(situation: Situation, pricer: Pricer, ledger: Ledger) -> Evaluation:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import exp
+from types import MappingProxyType
 
 from artery.core.term import Term
 from artery.core.workload import Elementwise, Layer, Workload
@@ -26,13 +28,19 @@ _PER_LAYER = ("tp", "cp", "ep", "host")
 """Terms of a layer that explain the part of the same name."""
 
 
-def step_tree(ledger: Ledger, workload: Workload, low: float, high: float) -> Term:
+def step_tree(
+    ledger: Ledger,
+    workload: Workload,
+    low: float,
+    high: float,
+    operations: Mapping[str, Sequence[Term]] = MappingProxyType({}),
+) -> Term:
     """Return the tree rooted in ``step``, with the interval of the step and of every part.
 
     Below each part stand the terms that explain it: of one micro-batch, layer by layer, or of
-    the whole step. They explain the part and do not add up to it, and share its relative
-    interval. The intervals of the parts are independent, so that the step's is narrower than
-    their sum.
+    the whole step, and the collectives in ``operations``, by part. They explain the part and do
+    not add up to it, and share its relative interval. The intervals of the parts are independent,
+    so that the step's is narrower than their sum.
     """
     root = ledger.tree("step")
     below: dict[str, list[Term]] = {}
@@ -44,6 +52,8 @@ def step_tree(ledger: Ledger, workload: Workload, low: float, high: float) -> Te
     for layer in (workload.first, *workload.kinds, workload.last):
         for part, term in _of_layer(ledger, layer).items():
             below.setdefault(part, []).append(term)
+    for part, terms in operations.items():
+        below.setdefault(part, []).extend(terms)
     parts = (
         _spread(replace(part, children=tuple(below.get(part.name, ()))), SPREAD[part.name])
         for part in root.children

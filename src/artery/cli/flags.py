@@ -151,6 +151,11 @@ _FLAGS: Final = (
         help="How communication is priced: in closed form, or by playing all groups at once.",
     ),
     click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.21."),
+    click.option(
+        "--offload",
+        metavar="auto|none|switch",
+        help="Who may add in collectives: as the library does, chips alone, or network switches.",
+    ),
     click.option("--tokens", type=COUNT, help="Tokens of the whole run, for example 15T."),
     click.option(
         "--task",

@@ -43,6 +43,11 @@ class Algorithm:
     lines: Lines = "ring"
     in_network: bool = False
 
+    @property
+    def by_switches(self) -> bool:
+        """Whether switches add, inside nodes or between them."""
+        return self.lines in {"in_switch", "across"}
+
 
 def _anywhere(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001 - one shape for all
     return np.ones_like(groups.torus)

@@ -17,14 +17,12 @@ from artery.collective.arrays import Floats, Ints
 from artery.collective.bandwidth import wire_factor
 from artery.collective.groups import Groups, gather, inner_tiers
 from artery.collective.library import CHANNELS, OPENING, Library, Line, Network, Platform
-from artery.collective.menu import menu
+from artery.collective.menu import Adds, menu
 from artery.collective.placement import Placement, packed
 from artery.collective.work import Work
 from artery.core.pricing import Collective, Demand, Price
 from artery.core.system import System
 from artery.errors import UsageError
-
-_IN_SWITCH = frozenset({"in_switch", "across"})
 
 
 class Choice(NamedTuple):
@@ -67,7 +65,7 @@ class ClosedForm:
 
     ``algorithm`` is ``auto``, ``best`` or a name; ``version`` overrides the library's own;
     ``placement`` puts ranks on chips (packed if not given). ``addable`` says that the switches
-    can add the data type (they cannot add bytes).
+    can add the data type (they cannot add bytes), ``adds`` who may add.
     """
 
     system: System
@@ -76,6 +74,7 @@ class ClosedForm:
     version: str | None = None
     placement: Placement | None = None
     addable: bool = True
+    adds: Adds = "auto"
     _used: Library = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -157,9 +156,9 @@ class ClosedForm:
         network = self._used.network(self.system.tiers[first].link) if self._crosses else None
         alone = groups.ranks < 2
         choices = []
-        for name in menu(self._used, collective, self.algorithm):
+        for name in menu(self._used, collective, self.algorithm, self.adds):
             algorithm = ALGORITHMS[name]
-            if algorithm.lines in _IN_SWITCH and not self.addable:
+            if algorithm.by_switches and not self.addable:
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):
                 work = algorithm.work(groups, collective)
@@ -219,7 +218,7 @@ def lines_of(algorithm: Algorithm, platform: Platform) -> tuple[Line, ...]:
     """Return the constants that apply; without a switch that reduces, those of a ring."""
     if algorithm.lines == "exchange":
         return platform.exchange
-    if algorithm.lines in _IN_SWITCH:
+    if algorithm.by_switches:
         share = platform.across if algorithm.lines == "across" else 1.0
         lines = platform.in_switch or platform.ring
         return tuple(replace(line, fraction=line.fraction * share) for line in lines)
@@ -236,7 +235,7 @@ def _draw(
     """
     hop = outside = 0.0
     if network is not None:
-        pipelined = algorithm.lines in _IN_SWITCH
+        pipelined = algorithm.by_switches
         hop = network.pipelined_hop if pipelined else network.hop[line.protocol]
         outside = network.fraction[line.protocol]
     adding = network.in_network if network is not None and algorithm.in_network else 1.0

@@ -13,11 +13,16 @@ four); its halving-doubling is an interface of its own. XLA on TPUs: by dimensio
 
 from __future__ import annotations
 
+from typing import Literal
+
 from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.library import Library, release
 from artery.collective.spelling import spelled
 from artery.core.pricing import Collective
 from artery.errors import UnknownNameError, UsageError
+
+Adds = Literal["auto", "none", "switch"]
+"""Who may add: as the library does by itself, chips alone, or switches between nodes too."""
 
 _SINCE: dict[str, dict[str, str]] = {
     "nccl": {
@@ -36,10 +41,13 @@ _SINCE: dict[str, dict[str, str]] = {
 """By library: the first version that has an algorithm."""
 
 
-def menu(library: Library, collective: Collective, algorithm: str = "auto") -> tuple[str, ...]:
+def menu(
+    library: Library, collective: Collective, algorithm: str = "auto", adds: Adds = "auto"
+) -> tuple[str, ...]:
     """Return the names of the algorithms to take the fastest of.
 
-    ``auto`` is the menu of ``library`` at its version, ``best`` everything that is implemented;
+    ``auto`` is the menu of ``library`` at its version, without the algorithms of switches or with
+    those of switches between nodes as ``adds`` says; ``best`` everything that is implemented;
     any other name stands for itself (``nvls_tree``, ``NVLSTree`` and ``nvls-tree`` alike).
     Raises :class:`artery.errors.UnknownNameError` for a name that is no algorithm and
     :class:`artery.errors.UsageError` for one that does not do ``collective``.
@@ -49,9 +57,14 @@ def menu(library: Library, collective: Collective, algorithm: str = "auto") -> t
         return able
     if algorithm == "auto":
         since = _SINCE[library.name]
-        return tuple(
+        known = tuple(
             name for name in able if name in since and release(since[name]) <= library.release
         )
+        if adds == "switch":
+            return (*known, *(name for name in able if ALGORITHMS[name].in_network))
+        if adds == "none":
+            return tuple(name for name in known if not ALGORITHMS[name].by_switches)
+        return known
     name = spelled(algorithm, ALGORITHMS)
     if name is None:
         raise UnknownNameError("algorithm", algorithm, ("auto", "best", *ALGORITHMS))

@@ -94,8 +94,7 @@ def overheads(
         steps, outside = float(work.inner_steps[0]), 1.0
         startup, latency = line.base + steps * (line.step - hardware), steps * hardware
         if network is not None:
-            sliced = algorithm.lines in ("in_switch", "across")
-            hop = network.pipelined_hop if sliced else network.hop[line.protocol]
+            hop = network.pipelined_hop if algorithm.by_switches else network.hop[line.protocol]
             startup += float(work.outer_steps[0]) * hop
             latency += float(work.outer_steps[0]) * float(groups.outer_latency[0])
             outside = network.fraction[line.protocol]

@@ -32,6 +32,8 @@ from artery.units import (
 _LEVERS_SHOWN = 8
 _LEVERS_FROM = 0.004
 """Share of the step below which a lever is not worth a line."""
+_ONLY_WAY = ("SendRecv", "Grouped", "Torus")
+"""Algorithms beside which a library has none for its collective."""
 _FITS_STYLE = {"yes": "green", "at_limit": "yellow", "no": "bold red"}
 
 
@@ -188,11 +190,25 @@ def _reasons(result: PlanResult, language: Language) -> RenderableType:
     words = table_of(language)
     limits = [Text(phrase(line, language)) for line in result.limited_by]
     tables = [labelled(words["limited_by"], limits)]
+    if chosen := " · ".join(_chosen(result, words)):
+        tables.insert(0, labelled(words["collectives"], [Text(chosen)]))
     helpful = [lever for lever in result.levers if lever.effect <= -_LEVERS_FROM]
     if helpful:
         lines = [_lever(lever, language) for lever in helpful[:_LEVERS_SHOWN]]
         tables.append(labelled(words["would_help"], lines))
     return Group(*tables)
+
+
+def _chosen(result: PlanResult, words: Words) -> Iterator[str]:
+    """Yield a part of the step and its algorithms, where the library has several to choose from."""
+    found: dict[str, dict[str, None]] = {}
+    for one in result.collectives:
+        if one.algorithm not in _ONLY_WAY:
+            by = words.get(f"in_{one.adder}".replace(" ", "_"))
+            said = f"{one.algorithm} ({by})" if by else one.algorithm
+            found.setdefault(one.kind, {})[said] = None
+    for part, algorithms in found.items():
+        yield f"{words[part]} {', '.join(algorithms)}"
 
 
 def _lever(lever: Lever, language: Language) -> Text:

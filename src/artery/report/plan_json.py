@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from artery.answers.collectives import Chosen
 from artery.answers.contention import Exchange, Network, Spread
 from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.core.term import Term
@@ -82,7 +83,22 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
         "run": _run(result.run),
         "penalty": result.penalty,
         "notes": result.notes,
+        "collectives": [_collective(each) for each in result.collectives],
         **({} if result.network is None else {"network": _network(result.network)}),
+    }
+
+
+def _collective(each: Chosen) -> dict[str, Any]:
+    return {
+        "part": each.kind,
+        "collective": each.collective,
+        "algorithm": each.algorithm,
+        "protocol": each.protocol,
+        "ranks": each.ranks,
+        "stride": each.stride,
+        "size_bytes": each.size,
+        "time_s": each.seconds,
+        "added_by": each.adder,
     }
 
 

@@ -63,6 +63,9 @@ _EN = {
     "given": "the given plan, nothing searched",
     # sections
     "limited_by": "limited by",
+    "collectives": "collectives",
+    "in_node_switches": "summed in the node's switches",
+    "in_network_switches": "summed in network switches",
     "would_help": "would help",
     "would_not_fit": "but would not fit",
     "would_be_at_limit": "but at the memory limit",
@@ -179,6 +182,9 @@ _ZH = {
     "searched": "搜索了 {searched} 个方案，{fitting} 个放得下",
     "given": "方案已给定，未搜索",
     "limited_by": "受限于",
+    "collectives": "集合通信",
+    "in_node_switches": "由节点内交换机求和",
+    "in_network_switches": "由网络交换机求和",
     "would_help": "改进办法",
     "would_not_fit": "但放不下",
     "would_be_at_limit": "但显存临界",
@@ -271,6 +277,10 @@ _PHRASES_ZH = {
     ),
     "tensor parallelism leaves the scale-up domain: small messages on the network": (
         "张量并行跨出纵向扩展域：网络上都是小消息"
+    ),
+    "sums in network switches": "由网络交换机求和",
+    "sums in network switches need NCCL's SHARP plugin and NCCL_COLLNET_ENABLE=1": (
+        "由网络交换机求和需要 NCCL 的 SHARP 插件和 NCCL_COLLNET_ENABLE=1"
     ),
     "context parallelism: validated on few published runs": "上下文并行：只有少数公开结果可验证",
     "more than four chunks per stage: schedule overheads grow with each": (
