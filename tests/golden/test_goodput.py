@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accuracy.goodput import Figure, Played, compared, curve, figures, needed, network_check
+from accuracy.goodput import Figure, compared, curve, figures, needed, network_check
 from artery.cloud.checkpoints import MASTER
 from artery.cloud.goodput import replicas
 from artery.cloud.intervals import best_complete, daly
@@ -92,10 +92,10 @@ def test_a_checkpoint_of_one_trillion_weights() -> None:
     assert 1008e9 * (MASTER + RULES["adam"].state) == pytest.approx(13.8e12, rel=0.03)
 
 
-@pytest.mark.parametrize("case", compared(), ids=lambda case: f"{case.closed:.3f}")
-def test_the_closed_form_is_what_is_played(case: Played) -> None:
+def test_the_closed_form_is_what_is_played() -> None:
     """From 20 % to 99 % of the time, with one tier and with two, within one per cent."""
-    assert abs(case.off) < 0.01
+    assert {len(case.tiers) for case in compared()} == {1, 2}
+    assert {case.closed: case.off for case in compared() if abs(case.off) >= 0.01} == {}
 
 
 def test_the_played_cases_span_the_range() -> None:
