@@ -26,207 +26,7 @@ from accuracy.fleet import (
 from artery.answers.tour.article import Text
 from artery.report.words import Language
 from artery.units import show_percent, show_time
-
-_INTRO: Final = Text(
-    """\
-# Jobs on a cluster
-
-`artery schedule TRACE --on SYSTEM` plays the jobs of a trace on a cluster, event by event, under
-one policy after the other. What is in it:
-
-* **Jobs are gangs**: all chips or none; above a node whole nodes. A trace says when a job came, how
-  long it ran and on how many chips. Which model it trains a trace does not say: without
-  `--model` one is taken by size, and said.
-* **Speed follows the placement.** Each job runs as fast as the step and network model says for the
-  leaves and pods that it really lies in, against the chips asked for, well placed; the global batch
-  does not change with the chips. A placement that costs less than 2 % is not waited for. The step
-  is priced in closed form, or with `--network simulate` by playing its communication on the
-  network of that placement; either is done once for each signature (model, chips, leaves, pods).
-* **`fifo`** starts jobs in their order. **`backfill`** is EASY: the first in the queue has a
-  promise, others may pass it if they keep it, by true run times or the users' limits
-  (`backfill-limits`). **`elastic`** jobs start on fewer replicas than asked for, give replicas to
-  jobs that wait, and grow when nobody does; what a job has beyond its own size goes back at once; a
-  resize pauses it for a planned restart. **`priority`** stops lower jobs for higher ones.
-* **Failures** (`--rate`, `--node-failures-per-1000-days`) come from the model of `artery goodput`;
-  a job does what the recovery state machine of `artery train` does. Spares, repair, planned work
-  (`--maintenance`) and spot capacity (`--spot`) belong to it, and so does serving beside training
-  (`--serve`). A trace of spot instances plays one job, on the sizes at which its model fits in
-  memory; where none does, exit code 4 says so.
-* **Every chip-hour is counted** in one of thirteen states, in whole microseconds: they add up
-  exactly. Useful work is counted at the size that a job asked for, so that more than 100 % is
-  possible: fewer replicas of a fixed batch lose less to communication.
-* **One seed, one run**: `digest` is a fingerprint of when every job started and ended.
-
-What is not in it: jobs that share a chip, the shape of slices on a torus, several clusters. Waiting
-is that of one queue. Traces say neither which jobs are elastic nor what they train: how much
-elasticity gains rests on both being taken as said, and these models keep most of their efficiency
-on fewer chips. `python -m benchmarks.fleet` measures what 100,000 jobs on 100,000 chips cost.
-
-The figures below are those of `accuracy/data/fleet.csv`; the traces are not part of artery.
-`python -m accuracy.fleet PHILLY.csv SPOT_FOLDER` plays everything anew: Philly's table of Sia's
-artefact (82,247 jobs; Jeon et al., ATC 2019; CC-BY-4.0) and the spot traces of Bamboo (Thorpe et
-al., NSDI 2023; MIT). `python -m docs_build docs/schedule.md` writes this page.
-[中文](schedule.zh.md)
-""",
-    """\
-# 集群上的作业
-
-`artery schedule TRACE --on SYSTEM` 把一份作业轨迹放到集群上逐事件推演，一种策略接一种策略。其中：
-
-* **作业成组调度**：芯片要么全给，要么不给；超过一个节点就取整节点。轨迹只说作业何时提交、
-  运行多久、用多少芯片，不说训练什么模型：没有 `--model` 时按规模取一个默认模型，并写明。
-* **速度取决于放置。** 每个作业按步时与网络模型，在其真正所在的叶与 pod 上求速度，
-  与所请求芯片的良好放置相比；全局批量不随芯片数变化。损失不到 2 % 的放置不必等待。
-  步时按闭式求价，或用 `--network simulate` 在该放置的网络上播放其通信求得；
-  每种签名（模型、芯片数、叶、pod）只算一次。
-* **`fifo`** 按顺序启动。**`backfill`** 即 EASY：队首得到承诺，别人不违背承诺就可以先行，
-  依据真实运行时间或用户给的时限（`backfill-limits`）。**`elastic`** 作业可用较少的副本启动，
-  把副本让给等待者，无人等待时再扩张；超出自身请求的部分随时可收回；
-  一次伸缩付出一次计划内重启的时间。**`priority`** 为高优先级停下低优先级作业。
-* **故障**（`--rate`、`--node-failures-per-1000-days`）来自 `artery goodput` 的模型；
-  作业的反应与 `artery train` 的恢复状态机相同。备用节点、维修、计划维护（`--maintenance`）、
-  竞价容量（`--spot`）、训练与推理并存（`--serve`）都在其中。竞价实例的记录只推演一个作业，
-  取其模型放得下的各种规模；都放不下时退出码为 4。
-* **每一芯片时都归入**十三种状态之一，以整微秒计，总和精确相等。有效工作按作业请求的规模计，
-  所以可能超过 100 %：固定批量的副本越少，通信损失越小。
-* **一个种子，一个结果**：`digest` 是所有作业起止时间的指纹。
-
-其中没有：共享一块芯片的作业、环面上切片的形状、多个集群。排队只有一个队列。
-轨迹既不说哪些作业是弹性的，也不说训练什么：弹性的收益取决于上述两项取法，
-而所取的模型在较少芯片上仍保有大部分效率。
-`python -m benchmarks.fleet` 测量 10 万作业、10 万芯片的推演开销。
-
-以下数字取自 `accuracy/data/fleet.csv`；轨迹本身不属于 artery。
-`python -m accuracy.fleet PHILLY.csv SPOT_FOLDER` 重新推演全部：Sia 制品中的 Philly 表
-（82,247 个作业；Jeon 等，ATC 2019；CC-BY-4.0）与 Bamboo 的竞价轨迹（Thorpe 等，NSDI 2023；MIT）。
-`python -m docs_build docs/schedule.zh.md` 重写本页。[English](schedule.md)
-""",
-)
-
-_PHILLY: Final = Text(
-    "\n## Philly: ten windows\n\nThe trace is cut into ten windows of equally many jobs. Each "
-    "gets a cluster of 8-chip nodes on which its jobs ask for {load} times the chip-time that "
-    "there is until the last submission (they run on for days after it), and starts empty. All "
-    "jobs of several chips are taken to be elastic, from a quarter of their chips to double; "
-    "jobs of one chip are not. `fewer` is how many chips less than FIFO's cluster give FIFO's "
-    "own p90 wait.\n\n| window | chips | FIFO | backfill | elastic | elastic + backfill | p90 "
-    "FIFO | p90 elastic + backfill | fewer: backfill | fewer: elastic + backfill |\n"
-    "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
-    "\n## Philly：十个窗口\n\n轨迹按作业数等分为十个窗口。每个窗口各有一个 8 芯片节点的集群，"
-    "其作业请求的芯片时间是到最后一次提交为止所有芯片时间的 {load} 倍（作业在其后还要运行数天），"
-    "集群从空开始。多芯片作业都视为弹性，从四分之一到两倍；单芯片作业不是。"
-    "“省”是达到 FIFO 自身 p90 等待所需芯片比 FIFO 少多少。\n\n"
-    "| 窗口 | 芯片 | FIFO | 回填 | 弹性 | 弹性+回填 | p90 FIFO | p90 弹性+回填 "
-    "| 省：回填 | 省：弹性+回填 |\n"
-    "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
-)
-
-_SUMMARY: Final = Text(
-    "\nMean wait under FIFO over that under another policy, geometric mean of the ten windows "
-    "with its 95 % interval (Student's t on the logarithms):\n\n"
-    "| policy | at load {load} | least | most |\n|---|---:|---:|---:|\n",
-    "\nFIFO 的平均等待与其他策略之比，十个窗口的几何平均及 95 % 区间（对数上的 t 分布）：\n\n"
-    "| 策略 | 负载 {load} | 最小 | 最大 |\n|---|---:|---:|---:|\n",
-)
-
-_NEEDED: Final = Text(
-    "\nChips for FIFO's p90 wait, over FIFO's, likewise:\n\n"
-    "| policy | chips | fewer |\n|---|---:|---:|\n",
-    "\n达到 FIFO 的 p90 等待所需芯片与 FIFO 之比，同样计算：\n\n"
-    "| 策略 | 芯片 | 省 |\n|---|---:|---:|\n",
-)
-
-_LIGHT: Final = Text(
-    "\nAt load {load} half of the windows hardly queue, and a ratio of waits says nothing; mean "
-    "waits by window:\n\n| window | FIFO | backfill | elastic | elastic + backfill |\n"
-    "|---:|---:|---:|---:|---:|\n",
-    "\n负载 {load} 时一半窗口几乎不排队，等待之比没有意义；各窗口的平均等待：\n\n"
-    "| 窗口 | FIFO | 回填 | 弹性 | 弹性+回填 |\n|---:|---:|---:|---:|---:|\n",
-)
-
-_THIRTY: Final = Text(
-    '\n## "+30 % utilisation": under which mix?\n\n'
-    "The article says that a cloud-native scheduler raises utilisation by 30 %. Made-up mixes "
-    "after Kalos (4,000 jobs, 20 days, mean of three seeds); useful work done until the last "
-    "submission, and until the last job ends, more than under FIFO, under elastic + backfill. "
-    "Three things make the difference: chips that FIFO leaves idle while jobs wait (`blocked`, a "
-    "share of its chip-time); fewer replicas of a fixed batch, which lose less to communication "
-    "while the cluster is full; and, until the end, a shorter tail, as jobs grow on chips that "
-    "nobody asks for.\n\n"
-    "| mix | chips | load | elastic jobs | blocked | until last submission | until the end |\n"
-    "|---|---:|---:|---:|---:|---:|---:|\n",
-    "\n## “利用率 +30 %”：在哪种负载下成立？\n\n文章说云原生调度使利用率提高 30 %。"
-    "按 Kalos 生成的混合（4,000 个作业，20 天，三个种子的平均）；弹性+回填比 FIFO "
-    "多完成的有效工作，分别计到最后提交与计到最后一个作业结束。差别来自三处："
-    "FIFO 下有作业等待却空闲的芯片（“受阻”，占其芯片时间）；集群满时固定批量的副本较少，"
-    "通信损失较小；计到结束时，作业扩张到无人请求的芯片上，尾部更短。\n\n"
-    "| 混合 | 芯片 | 负载 | 弹性作业 | 受阻 | 到最后提交 | 到结束 |\n"
-    "|---|---:|---:|---:|---:|---:|---:|\n",
-)
-
-_VERDICT: Final = Text(
-    "\nUntil the last submission {most_arriving} at most, until the end {most_ended} at most; 30 % "
-    "or more in {many_arriving} and {many_ended} of {all} rows: {where}. At load {least} it is "
-    "{light} until the last submission at most, and {tail} until the end. So 30 % is no property "
-    "of the scheduler. It is reached on a cluster that is asked for half as much again as it has, "
-    "and counted to the end of the tail; while jobs keep coming it was not reached. On a cluster "
-    "that is not asked for more than it has, elasticity buys short queues, not utilisation.\n",
-    "\n到最后提交最多 {most_arriving}，到结束最多 {most_ended}；{all} 行中达到 30 % 的各有 "
-    "{many_arriving} 与 {many_ended} 行：{where}。负载 {least} 时到最后提交最多 {light}，"
-    "到结束最多 {tail}。所以 30 % 并非调度器的性质：只有请求比供给多一半、并且一直计到尾部结束时"
-    "才达到；作业仍在到来时没有达到。在请求不超过供给的集群上，弹性换来的是排队短，"
-    "而不是利用率高。\n",
-)
-
-_NOWHERE: Final = Text("none", "无")
-_OVER: Final = Text("all of them at load {loads}", "都在负载 {loads}")
-
-_SPOT: Final = Text(
-    "\n## Spot instances\n\nOne training job for as long as the trace lasts, an instance a "
-    "node with one chip (`ethernet-10g`). Elastic: goes on with what is left, grows when "
-    "instances come back. Fixed: waits until it has all its instances, starts again from its "
-    "last checkpoint. Intervals are computed from the trace's own losses; `usual` saves every "
-    "30 minutes. Steps kept by the elastic job over those of a fixed one of the best size "
-    "(known only afterwards), of the mean size, of the largest size, and of the largest size "
-    "that saves as usual.\n\n| trace | model | mean instances | lost a day, each | interval | "
-    "best size | mean size | largest | usual |\n|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
-    "\n## 竞价实例\n\n整段轨迹内只训练一个作业，一个实例是一个单芯片节点（`ethernet-10g`）。"
-    "弹性：用剩下的继续，实例回来再扩张。固定：等到全部实例齐备，从最近的检查点重来。"
-    "检查点间隔按轨迹自身的回收率计算；“惯例”每 30 分钟保存一次。表中是弹性作业保留的步数"
-    "与固定作业之比：最佳规模（事后才知道）、平均规模、最大规模、最大规模且按惯例保存。\n\n"
-    "| 轨迹 | 模型 | 平均实例 | 每个每天被收回 | 间隔 | 最佳规模 | 平均规模 | 最大 | 惯例 |\n"
-    "|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
-)
-
-_SIZES: Final = Text(
-    "\nBy the size of the fixed job, as a share of the most instances that there ever were (how "
-    "many in brackets; last row: geometric mean):\n\n"
-    "| trace | model | 25 % | 50 % | 75 % | 100 % |\n|---|---|---:|---:|---:|---:|\n",
-    "\n按固定作业的规模（占出现过的最多实例的比例，括号内为个数；末行为几何平均）：\n\n"
-    "| 轨迹 | 模型 | 25 % | 50 % | 75 % | 100 % |\n|---|---|---:|---:|---:|---:|\n",
-)
-
-_SIZES_END: Final = Text(
-    "\nA small job leaves most of what is granted unused; a large one waits for its last ones. "
-    "The fixed job is modelled kindly: it waits only while fewer instances are there than it has, "
-    "an instance that it loses is replaced at once by a free one where there is one, which "
-    "instances go is drawn at random among all, and it saves at the best interval. Twice the work "
-    "is what an elastic job gains over one whose size was guessed badly, not over a good guess.\n",
-    "\n小的作业用不上大部分到手的实例，大的作业要等最后几个。固定作业的建模是宽厚的：只有实例少于所需时才等待，"
-    "失去的实例若有空闲的立即替换，被收回的实例在全部之中随机抽取，检查点取最佳间隔。"
-    "两倍的有效工作是弹性作业相对规模猜错的作业所得，而不是相对猜得好的。\n",
-)
-
-_SPOT_END: Final = Text(
-    "\nGeometric means: {best} over the best size, {mean} over the mean size, {most} over the "
-    "largest. {twice}\n",
-    "\n几何平均：对最佳规模 {best}，对平均规模 {mean}，对最大规模 {most}。{twice}\n",
-)
-_TWICE: Final = Text(
-    "Twice the useful work is reached where the instances asked for are mostly not there "
-    "({count} of {all} rows against the largest size), not in general.",
-    "两倍的有效工作只在所要的实例大多不在时达到（对最大规模，{all} 行中有 {count} 行），并不普遍。",
-)
+from docs_build import schedule_words as words
 
 _WAYS: Final = ("fixed-best", "fixed-mean", "fixed-most", "fixed-usual")
 
@@ -248,16 +48,16 @@ def _page(language: Language) -> str:
     light, heavy = LOADS
     return "".join(
         [
-            said(_INTRO),
-            said(_PHILLY).format(load=heavy) + _table(_window(n) for n in range(WINDOWS)),
-            said(_SUMMARY).format(load=heavy) + _table(_ratios()),
-            said(_NEEDED) + _table(_needed()),
-            said(_LIGHT).format(load=light) + _table(_light(n) for n in range(WINDOWS)),
-            said(_THIRTY) + _table(_mixes()),
-            _verdict(said(_VERDICT), said(_NOWHERE), said(_OVER)),
-            said(_SPOT) + _table(_spots()),
-            _spot_end(said(_SPOT_END), said(_TWICE)),
-            said(_SIZES) + _table(_spot_sizes()) + said(_SIZES_END),
+            said(words.INTRO),
+            said(words.PHILLY).format(load=heavy) + _table(_window(n) for n in range(WINDOWS)),
+            said(words.SUMMARY).format(load=heavy) + _table(_ratios()),
+            said(words.NEEDED) + _table(_needed()),
+            said(words.LIGHT).format(load=light) + _table(_light(n) for n in range(WINDOWS)),
+            said(words.THIRTY) + _table(_mixes()),
+            _verdict(said(words.VERDICT), said(words.NOWHERE), said(words.OVER)),
+            said(words.SPOT) + _table(_spots()),
+            _spot_end(said(words.SPOT_END), said(words.TWICE)),
+            said(words.SIZES) + _table(_spot_sizes()) + said(words.SIZES_END),
         ]
     )
 
