@@ -11,7 +11,7 @@ from artery.answers.diagnose import diagnose
 from artery.cli import main
 from artery.diagnoser.rules import WORLD_KEYS
 from artery.report.diagnose import diagnose_drawing
-from artery.report.diagnose_words import diagnose_words
+from artery.report.diagnose.words import diagnose_words
 from artery.report.terminal import draw
 from artery.report.words import Language
 

@@ -17,16 +17,16 @@ from artery.diagnoser.case import Curve
 from artery.diagnoser.rules import World, causes, shown
 from artery.diagnoser.verdict import Judged, Missing, settles
 from artery.diagnoser.weigh import Weighed
-from artery.report.diagnose_proof import (
+from artery.report.diagnose.proof import (
     gigabytes,
     job_drawing,
     job_payload,
     proof_drawing,
     proof_payload,
 )
-from artery.report.diagnose_run import run_drawing, run_payload
-from artery.report.diagnose_trace import trace_drawing, trace_payload
-from artery.report.diagnose_words import diagnose_words
+from artery.report.diagnose.run import run_drawing, run_payload
+from artery.report.diagnose.trace import trace_drawing, trace_payload
+from artery.report.diagnose.words import diagnose_words
 from artery.report.said import said
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
