@@ -68,7 +68,8 @@ def command(
     faulty, refused (no number counts), unknown.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.diagnose import check_threshold, diagnose
-    from artery.report.diagnose import diagnose_drawing, diagnose_payload
+    from artery.report.diagnose import diagnose_drawing
+    from artery.report.diagnose.payload import diagnose_payload
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver

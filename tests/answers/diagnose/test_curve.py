@@ -13,7 +13,8 @@ from rich.console import Console
 
 from artery.answers.diagnose import DiagnoseAnswer, check_threshold, diagnose
 from artery.errors import ThresholdError
-from artery.report.diagnose import diagnose_drawing, diagnose_payload
+from artery.report.diagnose import diagnose_drawing
+from artery.report.diagnose.payload import diagnose_payload
 from artery.report.json import document
 from tests.report.test_schemas import schema
 

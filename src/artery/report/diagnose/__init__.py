@@ -1,9 +1,8 @@
-"""Renders what ``diagnose`` found."""
+"""What ``diagnose`` found, on the terminal: the verdict, the curve, causes, what is missing."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,129 +11,19 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
-from artery.answers.diagnose.proof import Proof
-from artery.diagnoser.case import Curve
-from artery.diagnoser.rules import World, causes, shown
+from artery.diagnoser.rules import causes, shown
 from artery.diagnoser.verdict import Judged, Missing, settles
-from artery.diagnoser.weigh import Weighed
-from artery.report.diagnose.proof import (
-    gigabytes,
-    job_drawing,
-    job_payload,
-    proof_drawing,
-    proof_payload,
-)
-from artery.report.diagnose.run import run_drawing, run_payload
-from artery.report.diagnose.trace import trace_drawing, trace_payload
+from artery.report.diagnose.findings import findings_drawing, of_same_world
+from artery.report.diagnose.proof import gigabytes, job_drawing, proof_drawing
+from artery.report.diagnose.run import run_drawing
+from artery.report.diagnose.trace import trace_drawing
 from artery.report.diagnose.words import diagnose_words
 from artery.report.said import said
-from artery.report.terminal import commands, indented, labelled
+from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 
 _STYLES: Final = {"healthy": "green", "degraded": "yellow", "faulty": "red", "refused": "red"}
 _MOST_ROWS: Final = 12
-_SURE: Final = 0.99
-_LIKELY: Final = 0.05
-
-
-def diagnose_payload(answer: DiagnoseAnswer) -> Mapping[str, object]:
-    """Return the keys of ``artery.diagnose/1``; causes are in English."""
-    found = answer.diagnosis
-    judged = found.judged
-    return {
-        "verdict": found.verdict,
-        "system": answer.system,
-        "measured": None if found.curve is None else _measured(found.curve, judged, answer),
-        "expected": None if judged is None else _expected(judged),
-        "ratio": None if judged is None else judged.ratio,
-        "shortest": None if judged is None or not judged.dips else _shortest(judged),
-        "findings": [_finding(one, judged) for one in found.findings],
-        "missing_facts": found.missing,
-        "refusals": found.refusals,
-        "assumed": answer.assumed,
-        "notes": answer.notes,
-        "facts": {
-            name: {"value": value, "from": answer.origins.get(name)}
-            for name, value in answer.facts.items()
-        },
-        "files": [{"path": path, "format": name} for path, name in answer.files],
-        "proof": None if answer.proof is None else proof_payload(answer.proof),
-        "job": None if answer.job is None else job_payload(answer.job),
-        "run": None if answer.run is None else run_payload(answer.run),
-        "trace": None if answer.trace is None else trace_payload(answer.trace),
-    }
-
-
-def _measured(curve: Curve, judged: Judged | None, answer: DiagnoseAnswer) -> Mapping[str, object]:
-    shape = judged.shape if judged is not None else None
-    return {
-        "collective": curve.collective,
-        "ranks": curve.ranks,
-        "nodes": curve.nodes,
-        "size_bytes": curve.last.size,
-        "busbw_bytes_per_s": curve.last.busbw,
-        "wire_bytes_per_s_per_chip": answer.wire,
-        "shape": None if shape is None else shape.shape,
-        "plateau_bytes_per_s": None if shape is None else shape.plateau,
-        "knee_bytes": None if shape is None else shape.knee,
-        "file": curve.source,
-        "points": [
-            {"size_bytes": one.size, "busbw_bytes_per_s": one.busbw} for one in curve.points
-        ],
-    }
-
-
-def _expected(judged: Judged) -> Mapping[str, object]:
-    rows = zip(judged.curve.points, judged.expected, judged.low, judged.high, strict=True)
-    return {
-        "size_bytes": judged.curve.last.size,
-        "busbw_bytes_per_s": judged.expected[-1],
-        "low_bytes_per_s": judged.low[-1],
-        "high_bytes_per_s": judged.high[-1],
-        "points": [
-            {
-                "size_bytes": point.size,
-                "busbw_bytes_per_s": middle,
-                "low_bytes_per_s": low,
-                "high_bytes_per_s": high,
-            }
-            for point, middle, low, high in rows
-        ],
-    }
-
-
-def _shortest(judged: Judged) -> Mapping[str, object]:
-    point = judged.curve.points[judged.place]
-    return {
-        "size_bytes": point.size,
-        "busbw_bytes_per_s": point.busbw,
-        "expected_bytes_per_s": judged.expected[judged.place],
-        "ratio": judged.least,
-    }
-
-
-def _finding(one: Weighed, judged: Judged | None) -> Mapping[str, object]:
-    explained = one.explanation
-    return {
-        "cause": one.cause.key,
-        "title": one.cause.en,
-        "evidence": one.evidence,
-        "against": one.against,
-        "confidence": one.confidence,
-        "fault_in_itself": one.beside,
-        "explains": {
-            "fits": explained.fits,
-            "expected_bytes_per_s": judged.expected[-1] if judged is not None else None,
-            "measured_bytes_per_s": judged.curve.last.busbw if judged is not None else None,
-            "with_cause_bytes_per_s": explained.predicted,
-            "remaining_factor": explained.remains,
-            "world": explained.world,
-            "algorithm": explained.algorithm,
-            "played_bytes_per_s": explained.played,
-        },
-        "next_step": one.cause.next,
-        "reference": one.cause.reference,
-    }
 
 
 def diagnose_drawing(
@@ -156,9 +45,9 @@ def diagnose_drawing(
         parts.append(Text(word["healthy_but" if _faults(answer) else "healthy_next"]))
     if answer.trace is not None:
         parts += [Text(""), *trace_drawing(answer.trace, word)]
-    parts += _findings(answer, language)
+    parts += findings_drawing(answer, language)
     if answer.proof is not None:
-        alike = _of_same_world(answer.proof, found.findings)
+        alike = of_same_world(answer.proof, found.findings)
         share = sum(one.confidence for one in alike)
         parts += [Text(""), *proof_drawing(answer.proof, word, share, shared=len(alike) > 1)]
     if answer.job is not None:
@@ -169,31 +58,6 @@ def diagnose_drawing(
     if facts:
         parts += [Text(f"# {line}", style="dim") for line in _notes(answer, word, language)]
     return Group(*parts)
-
-
-def _findings(answer: DiagnoseAnswer, language: Language) -> Iterator[RenderableType]:
-    """Yield the faults beside the numbers, then the causes of the numbers."""
-    word = diagnose_words(language)
-    for head, wanted in (("faults", True), ("causes", False)):
-        shown = [one for one in answer.diagnosis.findings if one.beside is wanted]
-        if not shown:
-            continue
-        yield Text("")
-        yield Text(word[head], style="bold")
-        if all(one.explanation.fits is False and not _is_seen(one) for one in shown):
-            yield Text(word["none_fits"])
-        yield from (_cause(number, one, answer, language) for number, one in enumerate(shown, 1))
-
-
-def _of_same_world(proof: Proof, findings: Sequence[Weighed]) -> tuple[Weighed, ...]:
-    """Return the likely causes that change the network as the one that was played."""
-    return tuple(
-        one
-        for one in findings
-        if one.explanation.world == proof.world
-        and one.explanation.fits
-        and one.confidence > _LIKELY
-    )
 
 
 def _missing(missing: Sequence[Missing], language: Language) -> Iterator[RenderableType]:
@@ -273,84 +137,6 @@ def _shape(judged: Judged, word: Words) -> Iterator[RenderableType]:
         large = f"{sizes[0]} - {sizes[-1]}" if len(sizes) > 1 else sizes[0]
         last = units.show_bytes(points[-1].size)
         yield Text(word["dips"].format(sizes=large, count=len(sizes), last=last), style="yellow")
-
-
-def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language) -> RenderableType:
-    word = diagnose_words(language)
-    head = f"{number}. {_says(one, answer, language)}"
-    if one.explanation.fits is False and not _is_seen(one):
-        return Text(head, style="dim")
-    share = "" if one.beside else f"  ({word['confidence'].format(share=_share(one))})"
-    lines: list[RenderableType] = [Text(f"{head}{share}")]
-    lines += [indented(Text(_evidence(text, language)), 3) for text in one.evidence]
-    lines += [
-        indented(Text(f"{word['against']} {_evidence(text, language)}", style="dim"), 3)
-        for text in one.against
-    ]
-    step = said(one.cause.next, language, "next")
-    step = re.sub(r"\bCHIP\b", str(answer.facts.get("chip", "CHIP")), step)
-    lines.append(indented(commands(word["next"], [step]), 3))
-    lines.append(indented(labelled(word["reference"], [Text(one.cause.reference)]), 3))
-    return Group(*lines)
-
-
-def _is_seen(one: Weighed) -> bool:
-    """Whether the files show the cause, so that it is likely though its price misses."""
-    return bool(one.evidence) and one.confidence >= _LIKELY
-
-
-def _share(one: Weighed) -> str:
-    """Return a confidence; never all of it."""
-    sure = one.confidence >= _SURE
-    return f"> {_SURE * 100:.0f} %" if sure else units.show_percent(one.confidence)
-
-
-def _evidence(text: str, language: Language) -> str:
-    """Return a line of evidence in ``language``: a fact, or a remark behind the file's name."""
-    file, colon, remark = text.partition(": ")
-    if not colon:
-        return said(text, language, "diagnose")
-    name, equals, value = remark.partition(" = ")
-    known = said(name, language, "facts")
-    if equals and known != name:
-        told = said(said(value, language, "facts"), language, "diagnose")
-        return f"{said(file, language, 'diagnose')}{colon}{known} = {told}"
-    return f"{file}{colon}{said(remark, language)}"
-
-
-def _says(one: Weighed, answer: DiagnoseAnswer, language: Language) -> str:
-    """Return the sentence of a cause: ``expected 366, measured 196, with "..." 199``."""
-    word = diagnose_words(language)
-    title = one.cause.zh if language == "zh" else one.cause.en
-    judged, explained = answer.diagnosis.judged, one.explanation
-    if judged is None or explained.predicted is None:
-        return title
-    changed = _world(explained.world or {}, word)
-    if explained.algorithm not in (None, "auto") and "algorithm" not in (explained.world or {}):
-        way = word["as_algorithm"].format(algorithm=explained.algorithm)
-        changed = f"{changed}, {way}" if changed else way
-    key = "fits" if explained.played is None else "unplayed"
-    if not explained.fits:
-        key = "missed" if _is_seen(one) else "unfit"
-    points = judged.curve.points
-    point = next((one for one in points if one.size == explained.played_size), points[-1])
-    return word[key].format(
-        cause=f"{title} ({changed})" if changed else title,
-        expected=gigabytes(judged.expected[-1]), measured=gigabytes(point.busbw),
-        predicted=gigabytes(explained.predicted), played=gigabytes(explained.played or 0.0),
-        size=units.show_bytes(point.size),
-    )  # fmt: skip
-
-
-def _world(world: World, word: Words) -> str:
-    """Return what a world changes, in words."""
-    parts = []
-    for key, value in world.items():
-        number = value if isinstance(value, float) else 0.0
-        parts.append(word[f"world_{key}"].format(
-            share=units.show_percent(number), rate=units.show_rate(number), value=shown(value)
-        ))  # fmt: skip
-    return ", ".join(parts)
 
 
 def _why(text: str, language: Language) -> str:

@@ -15,7 +15,7 @@ from artery.diagnoser.verdict import Missing
 from artery.formats.facts.keys import FACTS
 from artery.report.said import said
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 CHINESE = re.compile("[\u4e00-\u9fff]")
 SENTENCE = re.compile(r"[a-z]{3,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 """Four English words in a row: no command and no name has them."""

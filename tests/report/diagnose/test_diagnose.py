@@ -15,7 +15,7 @@ from artery.report.diagnose.words import diagnose_words
 from artery.report.terminal import draw
 from artery.report.words import Language
 
-CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
+CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"
 HALF = [
     str(CASES / name) for name in ("half-of-the-cards.log", "half-cards-debug.log", "ibstat.txt")
 ]
