@@ -19,7 +19,7 @@ from artery.core.plan import Plan
 from artery.errors import InputError, UnknownNameError, UsageError
 from artery.step import PARTS
 from artery.step.legality import problems
-from tests.formats.configs import COUNTED
+from tests.formats.hf_config.configs import COUNTED
 
 WHOLE: dict[str, Any] = {
     "tp": 2, "pp": 2, "vpp": 1, "cp": 1, "ep": 1, "etp": 1, "dp": 4, "dp_replicate": 1, "zero": 1,

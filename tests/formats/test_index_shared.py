@@ -15,7 +15,7 @@ from artery.formats.text import beginning, read_text
 from tests.conftest import shared_folder
 from tests.formats import test_cluster_tools_shared as cluster
 from tests.formats import test_gpu_tools_shared as gpu
-from tests.formats import test_hf_config_shared as models
+from tests.formats.hf_config import test_hf_config_shared as models
 
 
 def rows() -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from artery.runner.checkpoint.folder import Folder
-from tests.formats.slurm_cluster import Cluster, cluster
+from tests.formats.slurm.slurm_cluster import Cluster, cluster
 from tests.runner.remains import MARK, none_left
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.formats.decoders import DECODERS, Config
-from tests.formats.others import OTHERS
-from tests.formats.vision import SEEING
+from tests.formats.hf_config.decoders import DECODERS, Config
+from tests.formats.hf_config.others import OTHERS
+from tests.formats.hf_config.vision import SEEING
 
 COUNTED: dict[str, tuple[Config, int]] = {**DECODERS, **OTHERS, **SEEING}

@@ -11,7 +11,7 @@ import pytest
 from artery.answers.simulate import simulate
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
-from tests.formats.slurm_cluster import GPUS, NODES, Cluster, cluster
+from tests.formats.slurm.slurm_cluster import GPUS, NODES, Cluster, cluster
 
 pytestmark = pytest.mark.real
 

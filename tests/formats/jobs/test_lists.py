@@ -10,7 +10,7 @@ from artery.errors import InputError
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def reading(name: str) -> Reading:

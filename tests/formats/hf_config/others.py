@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.formats.decoders import ATTENTION, FULL, PLAIN, TWO_TABLES, Config
+from tests.formats.hf_config.decoders import ATTENTION, FULL, PLAIN, TWO_TABLES, Config
 
 OTHERS: dict[str, tuple[Config, int]] = {
     "bert": (

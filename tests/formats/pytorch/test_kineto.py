@@ -89,7 +89,7 @@ def test_a_trace_of_the_processor_alone(tmp_path: Path) -> None:
 
 
 def test_a_trace_that_breaks_off(tmp_path: Path) -> None:
-    whole = (Path(__file__).parents[1] / "fixtures/kineto/small.json").read_text("utf-8")
+    whole = (Path(__file__).parents[2] / "fixtures/kineto/small.json").read_text("utf-8")
     cut = tmp_path / "cut.json"
     cut.write_text(whole[: whole.index('{"ph": "X", "cat": "gpu_memcpy"') + 9], "utf-8")
     found = read(str(cut))

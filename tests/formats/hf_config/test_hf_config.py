@@ -11,9 +11,9 @@ import pytest
 
 from artery.core.workload import Attention, Workload
 from artery.formats.hf_config import read
-from tests.formats.configs import COUNTED
-from tests.formats.decoders import LATENT, LLAMA, Config
-from tests.formats.vision import SEEING
+from tests.formats.hf_config.configs import COUNTED
+from tests.formats.hf_config.decoders import LATENT, LLAMA, Config
+from tests.formats.hf_config.vision import SEEING
 
 
 def written(folder: Path, config: Config, name: str = "config.json") -> Path:

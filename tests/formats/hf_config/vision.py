@@ -5,7 +5,7 @@ Hidden size of the towers 24, feed-forward 40, two layers of three heads; patche
 
 from __future__ import annotations
 
-from tests.formats.decoders import LLAMA, LLAMA_LAYER, TWO_TABLES, Config
+from tests.formats.hf_config.decoders import LLAMA, LLAMA_LAYER, TWO_TABLES, Config
 
 TEXT = TWO_TABLES + 64 + 3 * LLAMA_LAYER
 VISION: Config = {

@@ -15,8 +15,8 @@ from artery.formats.hf_config import read
 from artery.formats.hf_config.document import parse
 from artery.formats.hf_config.families import KNOWN, read_family
 from artery.formats.hf_config.keys import Keys
-from tests.formats.configs import COUNTED
-from tests.formats.decoders import LATENT, LLAMA, Config
+from tests.formats.hf_config.configs import COUNTED
+from tests.formats.hf_config.decoders import LATENT, LLAMA, Config
 
 
 def problems(folder: Path, content: str | bytes) -> tuple[Problem, ...]:

@@ -12,7 +12,7 @@ import pytest
 
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
-from tests.formats.slurm_cluster import Cluster, cluster, free, stop, wait_for
+from tests.formats.slurm.slurm_cluster import Cluster, cluster, free, stop, wait_for
 
 pytestmark = pytest.mark.real
 
