@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from artery.answers.simulate import simulate
-from artery.answers.simulate_result import SimulateAnswer
+from artery.answers.simulate.result import SimulateAnswer
 from artery.cli import main
 from artery.errors import InputError
 from artery.report.simulate import simulate_drawing

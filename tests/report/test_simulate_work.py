@@ -7,9 +7,9 @@ from io import StringIO
 
 import pytest
 
-from artery.answers.simulate_down import Down
-from artery.answers.simulate_request import Request
-from artery.answers.simulate_work_result import RankTime, WorkAnswer
+from artery.answers.simulate.down import Down
+from artery.answers.simulate.request import Request
+from artery.answers.simulate.work_result import RankTime, WorkAnswer
 from artery.catalog import system
 from artery.report.simulate_work import work_drawing, work_payload
 from artery.report.terminal import draw

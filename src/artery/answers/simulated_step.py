@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from artery.answers.collectives import Listening, kind_of
 from artery.answers.contention import Exchange, Kind, Network, Spread
 from artery.answers.libraries import library_of
-from artery.answers.simulate_asked import order
+from artery.answers.simulate.asked import order
 from artery.answers.simulated import Asked, Simulated
 from artery.collective.menu import Adds
 from artery.core.pricing import Collective, Pricer

@@ -148,8 +148,8 @@ def _play_work(
     shown: tuple[bool, Language, str],
 ) -> None:
     """Play a work of many tasks and show what came out."""
-    from artery.answers.simulate_request import Request
-    from artery.answers.simulate_work import simulate_work
+    from artery.answers.simulate.request import Request
+    from artery.answers.simulate.work import simulate_work
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.simulate_work import work_drawing, work_payload

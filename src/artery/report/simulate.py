@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.simulate_result import SimulateAnswer
+from artery.answers.simulate.result import SimulateAnswer
 from artery.report.simulate_down import down_lines, down_payload
 from artery.report.simulate_next import next_commands
 from artery.report.simulate_words import simulate_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from artery.answers.simulate_down import Down
+from artery.answers.simulate.down import Down
 
 _NAMED: Final = 3
 """Links and switches that are named on the terminal; the document has all."""

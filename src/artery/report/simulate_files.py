@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from artery.answers.simulate_result import SimulateAnswer
+from artery.answers.simulate.result import SimulateAnswer
 from artery.errors import InputError, Problem
 from artery.simulator.loads import busy_seconds, vertex
 from artery.simulator.simulate import Messages

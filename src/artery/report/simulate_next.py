@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any, Final
 
-from artery.answers.simulate_asked import routing_of, transport_of
-from artery.answers.simulate_result import SimulateAnswer
+from artery.answers.simulate.asked import routing_of, transport_of
+from artery.answers.simulate.result import SimulateAnswer
 from artery.report.typed import asked_on
 
 KEPT: Final = (

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery import units
-from artery.answers.simulate_work_result import WorkAnswer
+from artery.answers.simulate.work_result import WorkAnswer
 from artery.report.simulate_down import down_lines, down_payload
 from artery.report.simulate_words import simulate_words
 from artery.report.words import Language

@@ -313,8 +313,8 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
     """Return one run; ``None`` where there is too much to play."""
     import numpy as np
 
-    from artery.answers.simulate_asked import transport_of
-    from artery.answers.simulate_played import Question, chosen, prepared
+    from artery.answers.simulate.asked import transport_of
+    from artery.answers.simulate.played import Question, chosen, prepared
     from artery.collective import bus_factor
     from artery.simulator.choice import choose
     from artery.simulator.scenario import Scenario

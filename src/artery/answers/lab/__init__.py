@@ -146,7 +146,7 @@ def lab_run(
 
 def lab_fail(wire: str, *, name: str = NAME, to: str = "0") -> LabAnswer:
     """Take a wire down, or leave it the share ``to`` of its rate; 1 repairs it. Return the lab."""
-    from artery.answers.simulate_asked import share
+    from artery.answers.simulate.asked import share
 
     lab = _needed(name)
     left = share(to, "to")
@@ -260,7 +260,7 @@ def _conditions(
     delay: str | None, queue: str | int | None, loss: str | None, seed: int
 ) -> Conditions:
     from artery.answers.lab.system import seconds
-    from artery.answers.simulate_asked import amount, share
+    from artery.answers.simulate.asked import amount, share
     from artery.runner.lab.shape import Conditions
 
     plain = Conditions()

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.lab.system import lab_library, system_again
-from artery.answers.simulate_asked import failures
-from artery.answers.simulate_played import Outcome, Question, closed, play
+from artery.answers.simulate.asked import failures
+from artery.answers.simulate.played import Outcome, Question, closed, play
 from artery.cluster.network import Network
 from artery.cluster.routing import network
 from artery.core.system import System

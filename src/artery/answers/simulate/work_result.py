@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from artery.core.system import System
 
 if TYPE_CHECKING:
-    from artery.answers.simulate_down import Down
+    from artery.answers.simulate.down import Down
 
 
 @dataclass(frozen=True, slots=True)

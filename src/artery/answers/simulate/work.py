@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.answers.simulate_work_result import RankTime, Stretch, WorkAnswer
+from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
 from artery.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from artery.answers.simulate_request import Request
+    from artery.answers.simulate.request import Request
     from artery.collective.library import Library
     from artery.collective.overheads import Overheads
     from artery.core.graph import Operation, TaskGraph
@@ -45,9 +45,9 @@ def simulate_work(
     engine and seed; its collective is not looked at. Raises ``InputError`` and ``UsageError``.
     """
     from artery.answers.libraries import library_of
-    from artery.answers.simulate_asked import failures, order, routing_of, transport_of
-    from artery.answers.simulate_down import down
-    from artery.answers.simulate_transport import over
+    from artery.answers.simulate.asked import failures, order, routing_of, transport_of
+    from artery.answers.simulate.down import down
+    from artery.answers.simulate.transport import over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
     from artery.simulator.scenario import Scenario, protocol
@@ -171,7 +171,7 @@ def _added(system: System, library: Library, operation: Operation) -> Overheads:
 
 def _shared(system: System, library: Library, graph: TaskGraph, scenario: Scenario) -> Scenario:
     """Return the scenario with the shares of links that the largest collective reaches."""
-    from artery.answers.simulate_transport import share_sent
+    from artery.answers.simulate.transport import share_sent
 
     sent = share_sent(system, library)
     if not graph.operations:

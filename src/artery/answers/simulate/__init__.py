@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from artery.answers.simulate_request import DEFAULT_SIZE, Request
+from artery.answers.simulate.request import DEFAULT_SIZE, Request
 from artery.core.pricing import named
 from artery.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from artery.answers.simulate_played import Outcome, Question
-    from artery.answers.simulate_result import Note, SimulateAnswer, Tried
+    from artery.answers.simulate.played import Outcome, Question
+    from artery.answers.simulate.result import Note, SimulateAnswer, Tried
     from artery.simulator.scenario import EngineName, FlowControl
     from artery.simulator.seeds import Range
 
@@ -33,7 +33,7 @@ def simulate(
 ) -> SimulateAnswer:
     """Return how long ``collective`` takes on system ``on`` when it is played on the network.
 
-    ``options`` are the fields of :class:`artery.answers.simulate_request.Request`. Raises
+    ``options`` are the fields of :class:`artery.answers.simulate.request.Request`. Raises
     :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
     return watched(_nobody, collective, on, **options)
@@ -71,7 +71,7 @@ def _nobody(_: str) -> None:
 
 def _answer(request: Request, question: Question, tell: Heard) -> SimulateAnswer:
     """Play what was asked."""
-    from artery.answers.simulate_played import fastest, play
+    from artery.answers.simulate.played import fastest, play
 
     tried: tuple[Tried, ...] = ()
     replaced = False
@@ -88,7 +88,7 @@ def _answer(request: Request, question: Question, tell: Heard) -> SimulateAnswer
 
 def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
     """Return the name of the algorithm to play, and whether another stands for it."""
-    from artery.answers.simulate_played import chosen
+    from artery.answers.simulate.played import chosen
     from artery.collective.spelling import spelled
     from artery.simulator.shapes import algorithms
 
@@ -107,11 +107,11 @@ def _algorithm(question: Question, asked: str) -> tuple[str, bool]:
 
 def _question(request: Request) -> Question:
     """Return what is asked, everything read and checked."""
-    from artery.answers import simulate_asked as read
     from artery.answers.libraries import library_of
-    from artery.answers.simulate_offload import offload_of
-    from artery.answers.simulate_played import Question, beside
-    from artery.answers.simulate_transport import changed, over
+    from artery.answers.simulate import asked as read
+    from artery.answers.simulate.offload import offload_of
+    from artery.answers.simulate.played import Question, beside
+    from artery.answers.simulate.transport import changed, over
     from artery.answers.systems import system_of
     from artery.cluster.routing import network
     from artery.simulator.scenario import Scenario, protocol
@@ -183,9 +183,9 @@ def _told(
     """Return the answer: the run, its range, its links, and the closed form beside it."""
     import numpy as np
 
-    from artery.answers.simulate_down import down
-    from artery.answers.simulate_played import compared
-    from artery.answers.simulate_result import Other, SimulateAnswer
+    from artery.answers.simulate.down import down
+    from artery.answers.simulate.played import compared
+    from artery.answers.simulate.result import Other, SimulateAnswer
     from artery.collective import bus_factor
     from artery.simulator.loads import held_up, hottest, relief
 

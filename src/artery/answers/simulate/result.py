@@ -11,8 +11,8 @@ from artery.core.system import System
 from artery.core.term import Estimate, Term
 
 if TYPE_CHECKING:
-    from artery.answers.simulate_down import Down
-    from artery.answers.simulate_offload import Offload
+    from artery.answers.simulate.down import Down
+    from artery.answers.simulate.offload import Offload
     from artery.simulator.adding import Adding
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
     from artery.simulator.simulate import Simulation

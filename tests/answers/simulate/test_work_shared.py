@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from artery.answers.simulate_request import Request
-from artery.answers.simulate_work import simulate_work
+from artery.answers.simulate.request import Request
+from artery.answers.simulate.work import simulate_work
 
 
 def test_an_all_to_all_of_eight_takes_at_least_its_bytes(shared: Path) -> None:

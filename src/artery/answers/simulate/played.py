@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.answers.simulate_offload import Offload
-from artery.answers.simulate_result import Closed, Tried
-from artery.answers.simulate_transport import Change, share_sent
+from artery.answers.simulate.offload import Offload
+from artery.answers.simulate.result import Closed, Tried
+from artery.answers.simulate.transport import Change, share_sent
 from artery.collective import ClosedForm, Library
 from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.menu import menu

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from artery.answers.simulate import simulate
-from artery.answers.simulate_result import SimulateAnswer
+from artery.answers.simulate.result import SimulateAnswer
 from artery.errors import InputError, UnknownNameError
 
 MIB = 2**20

@@ -10,7 +10,7 @@ import pytest
 from artery.answers.simulate import simulate
 from artery.errors import ArteryError, InputError, UnknownNameError, UsageError
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "systems"
 FABRIC = f"{FIXTURES / 'four-leaves.toml'}:64"
 
 

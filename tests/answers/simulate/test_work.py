@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from artery.answers.simulate import simulate
-from artery.answers.simulate_request import Request
-from artery.answers.simulate_work import simulate_work
-from artery.answers.simulate_work_result import WorkAnswer
+from artery.answers.simulate.request import Request
+from artery.answers.simulate.work import simulate_work
+from artery.answers.simulate.work_result import WorkAnswer
 from artery.catalog import system
 from artery.cli import main
 from artery.cluster.routing import network, paths
@@ -23,7 +23,7 @@ from tests.native.compiled import use
 
 MIB = 2**20
 ALL_REDUCE, ALL_GATHER, ALL_TO_ALL, BARRIER = 0, 2, 6, 9
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "chakra" / "step"
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "chakra" / "step"
 
 
 def played(file: str | Path, on: str = "dgx-h100:8", **options: Any) -> WorkAnswer:
