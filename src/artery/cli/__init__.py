@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from artery.cli import commands, endings, streams
-from artery.cli.options import locale_language
+from artery.cli.options import asked_language
 from artery.report.files import unwritten
 
 
@@ -33,13 +33,15 @@ def main(
         streams.drop_stdout()
     except OSError as error:  # a full disk; said already if the command itself noticed
         streams.drop_stdout()
-        code = code or endings.report(unwritten("<stdout>", error, "make room"), debug=False)
+        language = asked_language(sys.argv[1:] if arguments is None else arguments)
+        full = unwritten("<stdout>", error, "make room")
+        code = code or endings.report(full, debug=False, language=language)
     return code
 
 
 def _run(words: list[str], interrupted: Callable[[], bool]) -> int:
     debug = False
-    language = locale_language()
+    language = asked_language(words)
     try:
         with commands.root.make_context("artery", words) as context:
             try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import replace
 from typing import Final
 
 import click
@@ -19,70 +18,79 @@ _BUG: Final = 1
 def report(error: BaseException, *, debug: bool, language: Language = "en") -> int:
     """Print ``error`` for a person and return the exit code; ``debug`` adds the traceback.
 
-    What is wrong with an input is said in ``language``, as far as its table of errors knows it.
+    It is said in ``language``, as far as the table of errors knows it.
     """
     if debug:
         click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     match error:
         case click.UsageError():
-            return _usage(error)
+            return _usage(error, language)
         case click.ClickException():
-            _line(error.format_message())
+            _line(told(error.format_message(), language), language)
             return error.exit_code
         case InputError():
             return _input(error, language)
         case ArteryError():
-            _line(str(error))
+            _line(told(str(error), language), language)
             return error.exit_code
         case KeyboardInterrupt() | click.Abort():
-            click.echo("interrupted", err=True)
+            click.echo(told("interrupted", language), err=True)
             # CPython notes an interrupt that passed through exec of text, as dataclasses use it,
             # and would end by the signal at last; exec of other text takes the note away.
             exec("")  # noqa: S102
             return _INTERRUPTED
-    return _bug(error, debug=debug)
+    return _bug(error, debug=debug, language=language)
 
 
-def _line(text: str, language: Language = "en") -> None:
-    word = "错误" if language == "zh" else "error"
+def told(text: str, language: Language) -> str:
+    """Return the text of an error in ``language``."""
+    if language == "en":
+        return text
+    from artery.report.said import refused
+
+    return refused(text, language)
+
+
+def _line(text: str, language: Language) -> None:
+    word = told("error", language)
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     click.echo(f"{word if plain else click.style(word, fg='red')}  {text}", err=True)
 
 
-def _usage(error: click.UsageError) -> int:
-    _line(error.format_message())
+def _usage(error: click.UsageError, language: Language) -> int:
+    _line(told(error.format_message(), language), language)
     if error.ctx is not None:
-        click.echo(f"{error.ctx.get_usage()}\nTry: {error.ctx.command_path} --help", err=True)
+        usage = " ".join(error.ctx.get_usage().split())
+        shown = usage if language == "zh" else error.ctx.get_usage()
+        click.echo(told(shown, language), err=True)
+        click.echo(told(f"Try: {error.ctx.command_path} --help", language), err=True)
     return error.exit_code
 
 
 def _input(error: InputError, language: Language) -> int:
     count = len(error.problems)
     for problem in error.problems:
-        _line(str(_told(problem, language)), language)
+        _line(str(problem) if language == "en" else _chinese(problem), language)
     if count > 1:
-        click.echo(f"共 {count} 个问题" if language == "zh" else f"{count} problems", err=True)
+        click.echo(told(f"{count} problems", language), err=True)
     return error.exit_code
 
 
-def _told(problem: Problem, language: Language) -> Problem:
-    """Return a problem in ``language``."""
-    if language == "en":
-        return problem
+def _chinese(problem: Problem) -> str:
+    """Return a problem in Chinese, with its place as it is."""
     from artery.report.said import said
 
-    found, rule, fix = (
-        said(text, language, "errors") for text in (problem.found, problem.rule, problem.fix)
-    )
-    return replace(problem, found=found, rule=rule, fix=fix)
+    parts = (problem.found, problem.rule, problem.fix)
+    text = "，".join(said(part, "zh", "errors") for part in parts if part)
+    return "  ".join(part for part in (problem.place, problem.field, text) if part)
 
 
-def _bug(error: BaseException, *, debug: bool) -> int:
-    _line(f"internal: {type(error).__name__}: {error}")
+def _bug(error: BaseException, *, debug: bool, language: Language) -> int:
+    _line(told(f"internal: {type(error).__name__}: {error}", language), language)
     hint = "" if debug else "; run it again with --debug for the traceback"
-    click.echo(
+    asked = (
         f"This is a bug in artery{hint}. Please report the command line, what is printed here "
-        "and the output of `artery doctor --json`.",
-        err=True,
+        "and the output of `artery doctor --json`."
     )
+    click.echo(told(asked, language), err=True)
     return _BUG

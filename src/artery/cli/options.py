@@ -9,7 +9,7 @@ that says what would fix it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import click
@@ -191,6 +191,20 @@ def locale_language() -> Language:
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     first = next((name for name in names if name), "")
     return "zh" if first.casefold().startswith("zh") else "en"
+
+
+def asked_language(words: Sequence[str]) -> Language:
+    """Return the language that a command line asks for, read before it is parsed.
+
+    What the parser refuses is said in it too; without ``--lang`` it is the locale's.
+    """
+    found = locale_language()
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        name, equals, value = word.partition("=")
+        asked = value if equals else following
+        if name == "--lang" and asked in ("en", "zh"):
+            found = "zh" if asked == "zh" else "en"
+    return found
 
 
 def _checked_overrides(

@@ -20,6 +20,7 @@ from artery.answers.bench.result import (
     Party,
 )
 from artery.report.bench_words import bench_words
+from artery.report.said import warned
 from artery.report.terminal import commands
 from artery.report.words import Language, Words
 
@@ -37,14 +38,14 @@ def collectives_text(answer: CollectivesAnswer, language: Language) -> str:
     """Return nccl-tests' tables as plain text, one per collective and algorithm."""
     word = bench_words(language)
     lines = [line for rows in _groups(answer.rows) for line in _table(answer, rows, word)]
-    return "\n".join([*lines, *(f"# {warning}" for warning in answer.warnings)])
+    return "\n".join([*lines, *(f"# {warning}" for warning in warned(answer.warnings, language))])
 
 
 def compared_drawing(answer: CollectivesAnswer, language: Language) -> RenderableType:
     """Return for each collective a table of all algorithms by size, measured and predicted."""
     word = bench_words(language)
     parts: list[RenderableType] = list(_compared(answer, word))
-    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts += [Text(f"# {warning}", style="yellow") for warning in warned(answer.warnings, language)]
     parts += [Text(line, style="dim") for line in _about(answer.party, word)]
     parts.append(commands(word["next"], _next(answer)))
     return Group(*parts)
@@ -259,7 +260,7 @@ def links_drawing(answer: LinksAnswer, language: Language) -> RenderableType:
     ]
     found += [word["slow_pair"].format(source=s, target=t) for s, t in answer.slow_pairs]
     parts += [Text(line, style="yellow") for line in found or [word["even"]]]
-    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts += [Text(f"# {warning}", style="yellow") for warning in warned(answer.warnings, language)]
     parts += [Text(line, style="dim") for line in _about(party, word)]
     return Group(*parts)
 
@@ -285,7 +286,7 @@ def chip_drawing(answer: ChipAnswer, language: Language) -> RenderableType:
         parts += [Text(""), Text(word[kind].format(size=size), style="bold")]
         parts.append(_chip_table(rows, word))
     parts.append(Text(""))
-    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts += [Text(f"# {warning}", style="yellow") for warning in warned(answer.warnings, language)]
     parts.append(Text(f"# {_surroundings(answer.surroundings, 1, word)}", style="dim"))
     return Group(*parts)
 

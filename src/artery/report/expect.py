@@ -14,6 +14,7 @@ from artery.answers.systems import system_of
 from artery.core.system import System
 from artery.errors import InputError
 from artery.report.expect_words import expect_words
+from artery.report.said import warned
 from artery.report.terminal import commands
 from artery.report.typed import asked_on
 from artery.report.words import Language
@@ -83,7 +84,7 @@ def expect_drawing(answer: ExpectAnswer, language: Language) -> RenderableType:
     if any(row.best is not None for row in answer.rows):
         parts += [Text(word["best"], style="bold"), _best_table(answer), Text("")]
     parts += [Text(f"# {line}") for line in _foot(answer, word)]
-    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts += [Text(f"# {warning}", style="yellow") for warning in warned(answer.warnings, language)]
     parts.append(commands(word["next"], _next(answer)))
     return Group(*parts)
 

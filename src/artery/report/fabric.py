@@ -16,6 +16,7 @@ from artery.cluster.design import FULL
 from artery.core.parts import Span
 from artery.report.fabric_words import fabric_words
 from artery.report.plan import labelled_lines
+from artery.report.said import warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.units import show_line_rate, show_money, show_percent, show_power, show_rate, show_time
@@ -165,7 +166,10 @@ def design_drawing(answer: DesignAnswer, language: Language, asked: str) -> Rend
         parts += [Text(word["none"], style="red"), Text()]
     parts += [indented(Text(line, style="dim")) for line in _out(answer, word)]
     parts += _fabrics(answer, word)
-    remarks = labelled_lines(word["note"], answer.notes, word["warning"], answer.warnings)
+    remarks = labelled_lines(
+        word["note"], warned(answer.notes, language),
+        word["warning"], warned(answer.warnings, language),
+    )  # fmt: skip
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     parts += [Text(), indented(commands(word["next"], _next(answer, asked)))]

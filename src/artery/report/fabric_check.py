@@ -13,6 +13,7 @@ from artery.answers.fabric.check import CheckAnswer, DiffAnswer
 from artery.core.finding import Finding
 from artery.report.fabric_words import finding_words
 from artery.report.plan import labelled_lines
+from artery.report.said import warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 
@@ -99,7 +100,7 @@ def check_drawing(answer: CheckAnswer, language: Language) -> RenderableType:
         parts.append(Text(word["clean"], style="green"))
     for finding in answer.findings:
         parts += _finding(finding, word)
-    remarks = labelled_lines("", (), word["warning"], answer.warnings)
+    remarks = labelled_lines("", (), word["warning"], warned(answer.warnings, language))
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     return Group(*parts)
@@ -144,7 +145,7 @@ def diff_drawing(answer: DiffAnswer, language: Language) -> RenderableType:
     parts += _lines("~", moved, "yellow", word)
     parts += _lines("-", [f"{word['device']} {one}" for one in answer.devices_removed], "red", word)
     parts += _lines("+", [f"{word['device']} {one}" for one in answer.devices_added], "green", word)
-    remarks = labelled_lines("", (), word["warning"], answer.warnings)
+    remarks = labelled_lines("", (), word["warning"], warned(answer.warnings, language))
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     parts += [Text(), indented(commands(word["next"], (f"artery fabric check {answer.files[1]}",)))]

@@ -17,6 +17,7 @@ from artery.core.term import Term
 from artery.report.goodput_log import measured_drawing, measured_payload
 from artery.report.goodput_words import goodput_words
 from artery.report.plan import labelled_lines, layout
+from artery.report.said import warned
 from artery.report.tables import titled
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
@@ -193,7 +194,7 @@ def goodput_drawing(
         _choices(answer, words),
         _judgements(answer, words),
         _levers(answer, words),
-        labelled_lines("", (), words["warning"], answer.warnings),
+        labelled_lines("", (), words["warning"], warned(answer.warnings, language)),
         commands(words["next"], _next(asked)),
     ]
     for block in blocks:

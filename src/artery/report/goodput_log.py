@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.report.goodput_log_words import log_words
+from artery.report.said import warned
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
@@ -96,8 +97,8 @@ def measured_drawing(run: MeasuredRun, language: Language) -> RenderableType:
     if run.against:
         parts += [Text(), indented(_against(run, words))]
     if run.warnings:
-        warned = [Text(text) for text in run.warnings]
-        parts += [Text(), indented(labelled(words["warning"], warned))]
+        lines = [Text(text) for text in warned(run.warnings, language)]
+        parts += [Text(), indented(labelled(words["warning"], lines))]
     return Group(*parts)
 
 

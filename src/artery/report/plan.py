@@ -17,6 +17,7 @@ from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
 from artery.report.contention import contention_lines
 from artery.report.plan_json import PARTS, by_part
+from artery.report.said import warned
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words, phrase
 from artery.report.words import words as table_of
@@ -51,7 +52,9 @@ def plan_drawing(answer: PlanAnswer, language: Language, asked: str) -> Renderab
     if len(answer.plans) > 1:
         parts += [Text(), indented(_alternatives(answer.plans, words))]
     notes = tuple(phrase(note, language) for note in best.notes)
-    remarks = labelled_lines(words["note"], notes, words["warning"], answer.warnings)
+    remarks = labelled_lines(
+        words["note"], notes, words["warning"], warned(answer.warnings, language)
+    )
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     parts += [Text(), indented(commands(words["next"], _next(best, asked)))]

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from artery.answers.scale import Mode, ScaleAnswer, ScalePoint
 from artery.report.plan import labelled_lines
+from artery.report.said import warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -74,7 +75,7 @@ def scale_drawing(answer: ScaleAnswer, language: Language, asked: str) -> Render
     for mode in modes:
         parts += [indented(_mode(answer, mode, words)), Text()]
     parts.append(indented(_footnotes(answer, words)))
-    remarks = labelled_lines("", (), words["warning"], answer.warnings)
+    remarks = labelled_lines("", (), words["warning"], warned(answer.warnings, language))
     if remarks is not None:
         parts += [Text(), indented(remarks)]
     parts += [Text(), indented(commands(words["next"], _next(answer, asked)))]

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing, Spot
 from artery.report.plan import labelled_lines
+from artery.report.said import warned
 from artery.report.schedule_words import schedule_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
@@ -153,7 +154,7 @@ def schedule_drawing(answer: ScheduleAnswer, language: Language, asked: str) -> 
     blocks += [
         None if answer.sizing is None else _sizing(answer.sizing, words),
         _pools(answer, words),
-        labelled_lines("", (), words["warning"], answer.warnings),
+        labelled_lines("", (), words["warning"], warned(answer.warnings, language)),
         commands(words["next"], _next(answer, asked)),
     ]
     for block in blocks:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.simulate.result import SimulateAnswer
+from artery.report.said import warned
 from artery.report.simulate_down import down_lines, down_payload
 from artery.report.simulate_next import next_commands
 from artery.report.simulate_words import simulate_words
@@ -127,7 +128,7 @@ def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableTy
     parts += [Text("")]
     parts += [Text(f"# {_note(answer, word[note])}")
               for note in answer.notes]  # fmt: skip
-    parts += [Text(f"# {warning}", style="yellow") for warning in answer.warnings]
+    parts += [Text(f"# {warning}", style="yellow") for warning in warned(answer.warnings, language)]
     parts.append(commands(word["next"], next_commands(answer)))
     return Group(*parts)
 

@@ -14,6 +14,7 @@ from artery.answers.train.compare import TrainComparison
 from artery.cloud.accounting import Account
 from artery.core.term import Term
 from artery.report.goodput_log_words import log_words
+from artery.report.said import warned
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled
 from artery.report.train_exchange import exchange_lines, heading, scaling_lines
@@ -111,7 +112,9 @@ def train_drawing(answer: TrainAnswer, language: Language) -> RenderableType:
         blocks.append(labelled(heading("scaling", language), scaled))
     warnings = [*result.warnings, *(answer.comparison.warnings if answer.comparison else ())]
     if warnings:
-        blocks.append(labelled(words["warning"], [Text(text) for text in warnings]))
+        blocks.append(
+            labelled(words["warning"], [Text(text) for text in warned(warnings, language)])
+        )
     parts: list[RenderableType] = [title]
     for block in blocks:
         parts += [Text(), indented(block)]

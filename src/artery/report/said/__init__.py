@@ -5,27 +5,63 @@ of their sentences, with ``{1}``, ``{2}``, ... for what differs, to the other la
 
     "the log has {1} of {2} ranks" = "日志只含 {2} 个 rank 中的 {1} 个"
 
-What stands in a slot is looked up in ``parts.toml``, whole or between commas. Sentences are tried
-in order; what no table knows stays English.
+What stands in a slot is looked up in ``parts.toml``, whole or between commas. Names stay as they
+are: ``{1=}`` takes a slot over unread. ``{1:errors}`` looks it up in the table of that name. A
+large table is a folder of files, one for each subject. The sentence with the most text of its own
+is tried first; what no table knows stays English.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from artery.report.words import Language
 
-Room = Literal["remarks", "summaries", "lint", "next", "errors", "diagnose", "facts"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.resources.abc import Traversable
+
+Room = Literal["remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings"]
 """Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors, what
-diagnose asks for and refuses, and the facts by name."""
+diagnose asks for and refuses, the facts by name, and what answers warn of."""
 
 _SLOT: Final = re.compile(r"\{(\d)\}")
+_FILLED: Final = re.compile(r"\{(\d)(=|:\w+)?\}")
+_EDGE: Final = "\x00"
+"""What stands at both ends of a slot until the sentence is whole."""
+_SPACE: Final = re.compile(f"(?<=[\u4e00-\u9fff）])(?: {_EDGE}|{_EDGE} )(?=[\u4e00-\u9fff（])")
+"""The space beside a slot, which Chinese needs beside figures and names only."""
 _LONGEST: Final = 2000
 """Characters of a line that is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence in English with its slots, and in Chinese.
+
+    ``start`` is what it begins with before its first slot; ``weight`` how many characters it says
+    itself, those at its start twice: the more, the surer it is meant.
+    """
+
+    english: str
+    chinese: str
+    start: str
+    weight: int
+
+    @classmethod
+    def of(cls, english: str, chinese: str) -> Sentence:
+        """Return the sentence of a line of a table."""
+        own = _SLOT.split(english)[::2]
+        return cls(english, chinese, own[0], sum(map(len, own)) + len(own[0]))
+
+    def match(self, line: str) -> re.Match[str] | None:
+        """Return how a line fills the slots, or ``None`` if it is another sentence."""
+        return _pattern(self.english).fullmatch(line) if line.startswith(self.start) else None
 
 
 def said(line: str, language: Language, room: Room = "remarks") -> str:
@@ -44,12 +80,90 @@ def said(line: str, language: Language, room: Room = "remarks") -> str:
     return found
 
 
-def _found(line: str, table: str) -> str | None:
-    for pattern, sentence in sentences(table):
-        match = pattern.fullmatch(line)
+def warned(lines: Iterable[str], language: Language) -> tuple[str, ...]:
+    """Return what an answer warns of in ``language``; it may repeat what a reader remarked.
+
+    >>> warned(["the plan given does not fit in memory"], "zh")
+    ('给定的方案放不下',)
+    """
+    if language == "en":
+        return tuple(lines)
+    return tuple(_found(line, "warnings") or said(line, language) for line in lines)
+
+
+def refused(text: str, language: Language) -> str:
+    """Return the whole text of an error in ``language``: its problems, each with its parts.
+
+    >>> refused('policy "fast", no policy of that name is known, known: fifo, tiresias', "zh")
+    '策略 "fast"，不认识叫这个名字的策略，已知：fifo, tiresias'
+    """
+    if language == "en":
+        return text
+    if "\n" in text:
+        return "\n".join(refused(line, language) for line in text.split("\n"))
+    whole = _found(text, "errors", _SURE)
+    if whole is not None:
+        return whole
+    for between, chinese in _PIECES:
+        if between in text:
+            return chinese.join(refused(one, language) for one in text.split(between))
+    return "，".join(_parted(text.split(", ")))
+
+
+_PIECES: Final = (("; ", "；"), ("  ", "  "))
+"""What stands between the problems of an error, and between the place of one and its words."""
+_WORD: Final = re.compile(r"^[^\"']*\b[a-z]{2,} ")
+_LAST: Final = ("known: ", "did you mean ", "for example ", "one of ", "choose one of ")
+"""How the last part of a problem begins that holds a list of names."""
+_SURE: Final = 16
+"""What a sentence must weigh to be meant by a whole error, commas and all."""
+
+
+def _parted(pieces: list[str]) -> Iterator[str]:
+    """Yield the sentences that pieces between commas make up, the shortest that is known first."""
+    while pieces:
+        if pieces[0].startswith(_LAST):
+            pieces = [", ".join(pieces)]
+        elif not _WORD.search(pieces[0]) and len(pieces) > 1:
+            whole = ", ".join(pieces)
+            if any(one.english == whole for one in sentences("errors")):
+                yield _found(whole, "errors") or whole
+                return
+            yield pieces.pop(0)  # a name, or what was typed
+            continue
+        for count in range(1, len(pieces) + 1):
+            told = _found(", ".join(pieces[:count]), "errors")
+            if told is not None:
+                break
+        else:
+            told, count = pieces[0], 1
+        yield told
+        pieces = pieces[count:]
+
+
+def _found(line: str, table: str, least: int = 0) -> str | None:
+    for sentence in sentences(table):
+        if sentence.weight < least:
+            break
+        match = sentence.match(line)
         if match is not None:
-            return _SLOT.sub(lambda slot, match=match: _part(match[f"s{slot[1]}"]), sentence)  # type: ignore[misc]
+            told = _FILLED.sub(
+                lambda slot, match=match: (  # type: ignore[misc]
+                    _EDGE + _filled(match[f"s{slot[1]}"], slot[2]) + _EDGE
+                ),
+                sentence.chinese,
+            )
+            return _SPACE.sub("", told).replace(_EDGE, "")
     return None
+
+
+def _filled(text: str, how: str | None) -> str:
+    """Return what stands in a slot, looked up as its mark says."""
+    if how is None:
+        return _part(text)
+    if how == "=":
+        return text
+    return refused(text, "zh") if how == ":errors" else _found(text, how[1:]) or text
 
 
 def _part(text: str) -> str:
@@ -64,12 +178,24 @@ def _part(text: str) -> str:
 
 
 @cache
-def sentences(table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return every sentence of a table: how the English line looks, and the Chinese one."""
-    text = (files("artery.report.said") / f"{table}.toml").read_text("utf-8")
-    return tuple((_pattern(en), zh) for en, zh in tomllib.loads(text).items())
+def sentences(table: str) -> tuple[Sentence, ...]:
+    """Return every sentence of a table, what says most by itself first."""
+    read = [Sentence.of(en, zh) for text in _texts(table) for en, zh in tomllib.loads(text).items()]
+    return tuple(sorted(read, key=lambda sentence: -sentence.weight))
 
 
+def _texts(table: str) -> Iterator[str]:
+    """Yield the text of ``TABLE.toml``, or of every file in the folder ``TABLE``."""
+    place: Traversable = files("artery.report.said") / f"{table}.toml"
+    if place.is_file():
+        yield place.read_text("utf-8")
+        return
+    folder = files("artery.report.said") / table
+    for file in sorted(folder.iterdir(), key=lambda one: one.name):
+        yield file.read_text("utf-8")
+
+
+@cache
 def _pattern(template: str) -> re.Pattern[str]:
     """Return a template as a pattern that is matched in one pass: a slot ends at the next text."""
     parts = _SLOT.split(template)

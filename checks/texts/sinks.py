@@ -1,0 +1,77 @@
+"""Where texts go out: the parts of problems, the words of errors, and what answers warn of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from checks.texts.program import Call, Program, called
+from checks.texts.resolve import Texts
+
+Kind = Literal["found", "rule", "fix", "error", "kind", "warning"]
+
+_PARTS: Final[tuple[Kind, ...]] = ("found", "rule", "fix")
+_ERRORS: Final = (
+    "UsageError", "RunError", "InfeasibleError", "ThresholdError", "BadParameter", "ClickException",
+)  # fmt: skip
+_WARNINGS: Final = ("warnings", "remarks", "notes")
+"""Fields of answers, and of what they are made from, that are shown line by line."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Met:
+    """A text that a user can meet: what it is, how it reads, and where it is made."""
+
+    kind: Kind
+    text: str
+    place: str
+
+
+def met(program: Program) -> list[Met]:
+    """Return every text of a program that goes out, each once."""
+    texts = Texts(program)
+    found: dict[tuple[Kind, str], str] = {}
+    for kind, node, call in outlets(program):
+        for text in texts.of(node, call.function, call.module):
+            found.setdefault((kind, text), call.place)
+    return sorted(Met(kind, text, place) for (kind, text), place in found.items())
+
+
+def outlets(program: Program) -> Iterator[tuple[Kind, ast.expr, Call]]:
+    """Yield every expression that is told to a user, and the call that it stands in."""
+    for name, calls in program.calls.items():
+        for call in calls:
+            for kind, node in _out(name, call):
+                yield kind, node, call
+    for name in _WARNINGS:
+        for node, call in program.given(name):
+            yield "warning", node, call
+    for node, call in program.given("found"):
+        if called(call.node) == "Rule":  # which keeps the parts of a problem until it is broken
+            yield "found", node, call
+
+
+def _out(name: str, call: Call) -> Iterator[tuple[Kind, ast.expr]]:
+    """Yield the expressions of a call that are told to a user."""
+    named = {one.arg: one.value for one in call.node.keywords}
+    first = call.node.args[:1]
+    if name == "Problem":
+        yield from ((part, named[part]) for part in _PARTS if part in named)
+    elif name in _ERRORS or (name == "fail" and ".cli." in call.module):
+        yield from (("error", node) for node in first)
+    elif name == "UnknownNameError":
+        yield from (("kind", node) for node in first)
+    elif name == "append" and _kept(call).endswith("warnings"):
+        yield from (("warning", node) for node in first)
+    elif name == "replace":
+        yield from (("warning", named[part]) for part in _WARNINGS if part in named)
+
+
+def _kept(call: Call) -> str:
+    """Return the attribute that something is added to."""
+    match call.node.func:
+        case ast.Attribute(value=ast.Attribute(attr=name)):
+            return name
+    return ""

@@ -1,0 +1,163 @@
+"""Everything that the program can tell a user in English is known in Chinese.
+
+The texts are collected from the source by :mod:`checks.texts`, so that a new one fails here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tomllib
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+
+import click
+import pytest
+
+import artery
+from artery.report.said import _found, refused, said, sentences, warned
+from checks.texts.program import Program
+from checks.texts.resolve import SLOT
+from checks.texts.sinks import Met, met
+
+CHINESE = re.compile("[\u4e00-\u9fff，：、；…]")
+CODE = re.compile(
+    r"`[^`]*`|\"[^\"]*\"|'[^']*'|\([^)]*\)|--[\w-]+(?:[ =][\w.:,=/-]+)*"
+    r"|\[[^\]]*\]|\b(?:artery|sacct|kubectl|scontrol|ethtool|nvidia-smi|rocm-smi|dmesg)"
+    r"(?: -{0,2}[\w,.:-]+)*"
+)
+"""Commands and flags, what is quoted, and what stands in brackets behind a word."""
+WORDS = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}(?![\w=.\[])")
+
+ELSEWHERE = ("artery.native.", "artery.formats.", "artery.cli.plan:")
+"""Rooms whose warnings are held elsewhere: readers' remarks by ``test_said``; and the arguments
+of the loops in C, which no command line reaches."""
+NAMES = frozenset(
+    ("collnet", "coupled", "grouped", "hierarchical", "nvls", "pat", "ring", "sampled", "sendrecv",
+     "torus", "tree", "nvls_tree", "halving_doubling", "none", "null", "true", "false", "auto",
+     "dtype", "synthetic", "fp32", "bf16", "lab2")
+)  # fmt: skip
+"""What is called by its name in both languages."""
+FORMULAS = ("min_chips <= chips <= max_chips", "num_ranks ", "rank ", "size ", "no GPU")
+CATALOG = ("NVSwitch of the third generation", "long messages need", "one streaming job at a time")
+"""Notes of switches that add, for readers of the source alone: no command shows them."""
+TYPED = ("time,count", "apt install ", "peak=", "dmesg -T")
+"""Examples and commands to be typed as they stand, or that were."""
+EXAMPLE = re.compile(r"[\w.:/,=@%+-]*[\d=][\w.:/,=@%+-]*")
+
+
+UNITS = ("GB/s per direction", "pip install")
+
+"""What stays as it is inside a Chinese sentence."""
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[Met]:
+    return met(Program.read(Path(artery.__file__).parent))
+
+
+def told(one: Met) -> str:
+    """Return a text in Chinese, a name in each of its slots."""
+    line = one.text.replace(SLOT, "x7")
+    if one.kind == "kind":
+        return _found(line, "kinds") or line
+    if one.kind == "warning":
+        return warned([line], "zh")[0]
+    return refused(line, "zh") if one.kind == "error" else said(line, "zh", "errors")
+
+
+def is_told(one: Met) -> bool:
+    """Return whether a text is said in Chinese, whole, or has nothing that need be."""
+    plain = CODE.sub("", one.text.replace(SLOT, "")).strip(" .,:;x")
+    if not re.search("[a-z]{2}", plain) or plain in NAMES or EXAMPLE.fullmatch(plain):
+        return True
+    chinese = told(one)
+    for unit in UNITS:
+        chinese = chinese.replace(unit, "")
+    return bool(CHINESE.search(chinese)) and not WORDS.search(CODE.sub("", chinese))
+
+
+def excepted(one: Met) -> bool:
+    if one.kind == "warning" and (one.place.startswith(ELSEWHERE) or " " not in one.text):
+        return True  # one word alone is the key of a remark, whose words stand in a table
+    if one.kind == "kind":
+        return "_" in one.text or one.text in {"dtype", "links", "nccl", "on", "overrides", "slow"}
+    return one.place.startswith(ELSEWHERE[0]) or one.text.startswith((*FORMULAS, *CATALOG, *TYPED))
+
+
+def test_every_text_of_the_program_is_known_in_chinese(texts: list[Met]) -> None:
+    counted = Counter(one.kind for one in texts)
+    assert counted["rule"] > 400
+    assert counted["fix"] > 400
+    assert counted["error"] > 140
+    assert counted["warning"] > 100
+    silent = [f"{one.kind}  {one.text}  {one.place}" for one in texts
+              if not excepted(one) and not is_told(one)]  # fmt: skip
+    assert silent == []
+
+
+def test_no_exception_is_without_its_text(texts: list[Met]) -> None:
+    for start in (*FORMULAS, *CATALOG, *TYPED):
+        assert any(one.text.startswith(start) for one in texts), start
+
+
+def of_click() -> list[str]:
+    """Return the messages that the library of the command line marks for translation."""
+    found = []
+    for module in (click.exceptions, click.types, click.parser):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            match node:
+                case ast.Call(func=ast.Name(id="_" | "ngettext"), args=args):
+                    found += [
+                        one.value
+                        for one in args
+                        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                    ]
+    return found
+
+
+NOT_SHOWN = ("Error: {message}", "Try '{command} {option}'", "Choice({choices})")
+"""Messages of the library that artery words itself."""
+
+
+def test_every_message_of_the_command_line_is_known_in_chinese() -> None:
+    messages = [one for one in of_click() if not one.startswith(NOT_SHOWN)]
+    assert len(messages) > 30
+    for message in messages:
+        filled = re.sub(r"\{[^{}]*\}", "x7", message).replace("\n\t", " ")
+        assert is_known(filled), message
+
+
+def is_known(text: str) -> bool:
+    chinese = _found(text, "numbers") or refused(text, "zh")
+    return bool(CHINESE.search(chinese)) and not WORDS.search(CODE.sub("", chinese))
+
+
+TABLES = ("errors", "warnings")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_sentence_stands_in_two_files_of_a_table(table: str) -> None:
+    folder = files("artery.report.said") / table
+    texts = [file.read_text("utf-8") for file in folder.iterdir()]
+    counted = Counter(english for text in texts for english in tomllib.loads(text))
+    assert [english for english, count in counted.items() if count > 1] == []
+
+
+def test_the_sentence_that_says_most_itself_is_meant() -> None:
+    assert said("must be switch or host", "zh", "errors") == "须为 switch 或 host"
+    weights = [one.weight for one in sentences("errors")]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_names_are_not_translated_in_lists() -> None:
+    assert said("known: ring, tree", "zh", "errors") == "已知：ring, tree"
+    assert said("no chip of that name is known", "zh", "errors") == "不认识叫这个名字的芯片"
+
+
+def test_an_error_of_several_parts_is_said_part_by_part() -> None:
+    english = 'fail-links  "200%", a share lies between 0 and 1, 1%, or 0.01'
+    assert refused(english, "zh") == 'fail-links  "200%"，比例在 0 与 1 之间，1%，或 0.01'
+    assert refused(english, "en") == english
