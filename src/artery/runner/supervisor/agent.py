@@ -14,7 +14,6 @@ import selectors
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +29,7 @@ from artery.runner.phases import PhaseLog
 from artery.runner.settings import Settings
 from artery.runner.supervisor.channel import Channel
 from artery.runner.supervisor.lifeline import die_with_parent, new_memory
-from artery.runner.worker.link import UNMET
+from artery.runner.supervisor.process import Worker, ending, spawned
 from artery.runner.worker.progress import read_mark
 
 REFUSED: Final = 3
@@ -45,16 +44,6 @@ was counted as lost."""
 
 BEAT: Final = 0.1
 """Seconds between two looks at the workers (assumed)."""
-
-
-@dataclass(slots=True)
-class Worker:
-    """One process of this host."""
-
-    member: str
-    pid: int
-    channel: Channel
-    reported: tuple[object, ...] = ()
 
 
 @dataclass(slots=True)
@@ -232,7 +221,7 @@ class Agent:
 
     def _spawn(self, member: str, end: socket.socket) -> int:
         words = [sys.executable, "-m", "artery.runner.worker.cold", str(end.fileno()), member]
-        return _spawned([*words, str(self._run), str(self.memory)], end)
+        return spawned([*words, str(self._run), str(self.memory)], end)
 
     def _relay(self, worker: Worker) -> None:
         """Pass on what a worker says."""
@@ -284,7 +273,7 @@ class Agent:
                 self._store.channel.close()
                 self._store = None
                 if not self._mute:
-                    self.control.send("store_lost", number=self._stores, reason=_ending(status))
+                    self.control.send("store_lost", number=self._stores, reason=ending(status))
             elif pid in by_pid:
                 self._gone(by_pid[pid], status)
 
@@ -301,7 +290,7 @@ class Agent:
             self.control.send(
                 "lost",
                 member=worker.member,
-                reason=_ending(status),
+                reason=ending(status),
                 attempt=mark.attempt,
                 step=mark.step,
                 at=mark.at,
@@ -339,7 +328,7 @@ class Agent:
     @staticmethod
     def _spawn_store(end: socket.socket) -> int:
         words = [sys.executable, "-m", "artery.runner.supervisor.warm", str(end.fileno())]
-        return _spawned(words, end)
+        return spawned(words, end)
 
     def _do_kill_store(self, signal_number: int) -> None:
         if self._store is not None:
@@ -365,23 +354,6 @@ class Agent:
         ):  # torch makes it for its compiler; in use, it is not empty
             (Path(tempfile.gettempdir()) / f"torchinductor_{getpass.getuser()}").rmdir()
         self.control.close()
-
-
-def _ending(status: int) -> str:
-    """Return how a process ended, in words."""
-    if os.WIFSIGNALED(status):
-        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
-    code = os.waitstatus_to_exitcode(status)
-    return "its ranks did not meet" if code == UNMET else f"ended with exit code {code}"
-
-
-def _spawned(words: list[str], end: socket.socket) -> int:
-    """Start a process that inherits ``end``; return its number. The agent reaps it itself."""
-    child = subprocess.Popen(
-        words, pass_fds=[end.fileno()], stdin=subprocess.DEVNULL, stdout=sys.stderr
-    )
-    child.returncode = 0
-    return child.pid
 
 
 def main(words: list[str]) -> int:
