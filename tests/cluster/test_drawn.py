@@ -140,3 +140,26 @@ def test_sprayed_ways_share_parallel_cables_evenly_both_ways() -> None:
     used = np.bincount(found.link, minlength=len(wires.rate))
     between = wires.kind >= wires.plan.core  # type: ignore[union-attr]
     assert sorted(used[between & (used > 0)].tolist()) == [4] * 8
+
+
+def test_a_smaller_last_leaf_has_fewer_links_upwards() -> None:
+    """Leaves of four, four and two hosts, half as many cables to a spine."""
+    sizes = (4, 4, 2)
+    cables = [
+        Cable(End(f"h{leaf}{n}", "1", "c0"), End(f"leaf{leaf}", f"{n}"))
+        for leaf, size in enumerate(sizes)
+        for n in range(size)
+    ]
+    cables += [
+        Cable(End(f"leaf{leaf}", f"up{n}"), End("spine", f"{leaf}-{n}"))
+        for leaf, size in enumerate(sizes)
+        for n in range(size // 2)
+    ]
+    hosts = [f"h{leaf}{n}" for leaf, size in enumerate(sizes) for n in range(size)]
+    devices = [Device(name, name, "switch") for name in ("leaf0", "leaf1", "leaf2", "spine")]
+    devices += [Device(name, name, "host") for name in hosts]
+    system = on_cables(
+        Cabling("three", "cable-plan", tuple(devices), tuple(cables)), "ethernet-10g"
+    )
+    assert [tier.chips for tier in system.tiers] == [4, 10]
+    assert [tier.last for tier in system.tiers] == [1.0, 0.5]
