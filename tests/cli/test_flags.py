@@ -9,7 +9,7 @@ from artery.cli import main
 from artery.cli.flags import Request, request
 from artery.errors import UsageError
 from artery.report.json import document
-from artery.report.plan_json import plan_payload
+from artery.report.plan.payload import plan_payload
 from tests import factories
 
 

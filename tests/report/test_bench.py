@@ -42,8 +42,8 @@ from artery.report.bench import (
     compared_width,
     links_drawing,
 )
-from artery.report.bench_json import collectives_payload
-from artery.report.bench_words import bench_words
+from artery.report.bench.payload import collectives_payload
+from artery.report.bench.words import bench_words
 from artery.report.json import document, published
 from artery.report.terminal import draw
 from tests.runner.remains import MARK, folders, marked, none_left, ports_of, still_listening

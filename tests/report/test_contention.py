@@ -11,7 +11,7 @@ import pytest
 from artery.answers.contention import Exchange, Fought, Network, Spread
 from artery.answers.plan import plan
 from artery.report.contention import contention_lines
-from artery.report.contention_words import CONTENTION_WORDS
+from artery.report.contention.words import CONTENTION_WORDS
 from artery.report.plan import plan_drawing
 from artery.report.terminal import draw
 from artery.report.words import Language

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from artery.report.demo_trained import trained_lines, trained_title
+from artery.report.demo.trained import trained_lines, trained_title
 from artery.report.words import Language
 
 FOUND: dict[str, Any] = {

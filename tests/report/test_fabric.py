@@ -17,8 +17,8 @@ from artery.cluster.cabling import Network
 from artery.cluster.fabric_facts import FACTS
 from artery.cluster.faults import faults
 from artery.report.fabric import TABLE_WIDTH, design_drawing
-from artery.report.fabric_check import check_drawing
-from artery.report.fabric_words import fabric_words, finding_words
+from artery.report.fabric.check import check_drawing
+from artery.report.fabric.words import fabric_words, finding_words
 from artery.report.terminal import draw
 from artery.report.words import Language
 from tests import snapshot

@@ -11,7 +11,7 @@ import artery
 from artery.answers.goodput.result import GoodputAnswer
 from artery.cloud.failure_model import CAUSES
 from artery.report.goodput import goodput_drawing, goodput_payload
-from artery.report.goodput_words import goodput_words
+from artery.report.goodput.words import goodput_words
 from artery.report.terminal import draw
 from artery.report.words import Language
 

@@ -11,7 +11,7 @@ from artery.answers.lab.bench import BenchAnswer, BenchRow
 from artery.answers.lab.ib import Astray, IbAnswer, TierLoad
 from artery.answers.lab.predict import Flows, Predicted
 from artery.report.lab import bench_drawing, bits, ib_drawing, lab_drawing, run_drawing
-from artery.report.lab_words import lab_words
+from artery.report.lab.words import lab_words
 from artery.report.terminal import draw
 from artery.report.words import Language
 from artery.runner.lab.commanded import Ended

@@ -6,7 +6,7 @@ import pytest
 
 from artery.answers.train.compare import Scaling, TrainComparison
 from artery.core.term import Estimate, Measurement, Term
-from artery.report.train_exchange import exchange_lines, heading, scaling_lines
+from artery.report.train.exchange import exchange_lines, heading, scaling_lines
 from artery.report.words import Language
 from artery.runner.measured import Run
 

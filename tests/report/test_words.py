@@ -5,7 +5,7 @@ from string import Formatter
 import pytest
 
 from artery.report.bars import COLOURS, GROUPS
-from artery.report.plan_json import HOLDERS, PARTS
+from artery.report.plan.payload import HOLDERS, PARTS
 from artery.report.words import phrase, words
 
 

@@ -15,8 +15,8 @@ from artery.cloud.machine import actions, events
 from artery.cloud.machine.machine import Machine
 from artery.errors import InputError
 from artery.report.train import _failures
-from artery.report.train_exchange import exchange_lines
-from artery.report.train_words import train_words
+from artery.report.train.exchange import exchange_lines
+from artery.report.train.words import train_words
 from artery.runner.checkpoint.folder import Folder, Torn
 from artery.runner.costs import Costs
 from artery.runner.machine import Machine as Machine_

@@ -137,7 +137,7 @@ def collectives(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.bench import bench_collectives
     from artery.report.bench import collectives_text, compared_drawing, compared_width
-    from artery.report.bench_json import collectives_payload
+    from artery.report.bench.payload import collectives_payload
     from artery.report.files import write_whole
 
     answer = bench_collectives(
@@ -197,7 +197,7 @@ def links(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.bench import bench_links
     from artery.report.bench import links_drawing
-    from artery.report.bench_json import links_payload
+    from artery.report.bench.payload import links_payload
 
     answer = bench_links(
         warmup=2 if warmup is None else warmup,
@@ -263,7 +263,7 @@ def chip(
     from artery.answers.bench.chip import bench_chip
     from artery.answers.bench.run import stands_behind
     from artery.report.bench import chip_drawing
-    from artery.report.bench_json import chip_payload
+    from artery.report.bench.payload import chip_payload
 
     if out == "-" and stands_behind():  # one document on stdout; files may be as many as ranks
         return

@@ -128,7 +128,7 @@ def check(*, file: str, fail_on: str | None, as_json: bool, lang: Language, out:
     or host), a_card, b_card, rate (400 Gb/s), length (30 m) and part (dac400).
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric.check import check_findings, fabric_check
-    from artery.report.fabric_check import check_drawing, check_payload
+    from artery.report.fabric.check import check_drawing, check_payload
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver
@@ -157,7 +157,7 @@ def diff(*, file: str, other: str, as_json: bool, lang: Language, out: str) -> N
     The files are those of artery fabric check; devices are matched by name.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric.check import fabric_diff
-    from artery.report.fabric_check import diff_drawing, diff_payload
+    from artery.report.fabric.check import diff_drawing, diff_payload
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver

@@ -196,7 +196,7 @@ def _account(
 ) -> None:
     """Print the account of a run that no model was named for."""
     run = _measured(logs, zone, None)
-    from artery.report.goodput_log import measured_document, measured_drawing
+    from artery.report.goodput.log import measured_document, measured_drawing
 
     if as_json:
         from artery.report.files import write_whole

@@ -69,7 +69,7 @@ def command(
     if as_json:
         from artery.report.files import write_whole
         from artery.report.json import document
-        from artery.report.plan_json import plan_payload
+        from artery.report.plan.payload import plan_payload
 
         write_whole(out, document("plan", plan_payload(answer, asked.document())))
     else:

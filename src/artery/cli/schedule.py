@@ -171,7 +171,7 @@ def command(
     if timeline_file is not None:
         if answer.spot is not None:
             raise UsageError("--timeline is for traces of jobs; leave it out for spot instances")
-        from artery.report.schedule_files import timeline
+        from artery.report.schedule.files import timeline
 
         write_whole(timeline_file, timeline(answer, timeline_file))
     if as_json:

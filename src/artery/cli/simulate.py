@@ -110,7 +110,7 @@ def command(
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing, simulate_payload
-    from artery.report.simulate_files import link_map, message_trace
+    from artery.report.simulate.files import link_map, message_trace
     from artery.report.terminal import deliver
 
     _check_files(map_file, trace_file, out)
@@ -152,7 +152,7 @@ def _play_work(
     from artery.answers.simulate.work import simulate_work
     from artery.report.files import write_whole
     from artery.report.json import document
-    from artery.report.simulate_work import work_drawing, work_payload
+    from artery.report.simulate.work import work_drawing, work_payload
     from artery.report.terminal import deliver
 
     request = Request(collective="", on=on, **options)

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from artery.answers.result import PlanResult
 from artery.core.plan import Plan, Recompute
-from artery.report.plan_json import PARTS, by_part
+from artery.report.plan.payload import PARTS, by_part
 
 Stream = Literal["compute", "comm"]
 Pass = Literal["forward", "backward"]

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.demo import DEGREES, FILES, MODEL, DemoAnswer
-from artery.report.demo_trained import trained_lines, trained_title
+from artery.report.demo.trained import trained_lines, trained_title
 from artery.report.diagnose import diagnose_drawing
 from artery.report.diagnose.payload import diagnose_payload
 from artery.report.terminal import commands, labelled

@@ -14,7 +14,7 @@ from artery.answers.fabric.parts import Medium, SwitchChoice
 from artery.cluster.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.cluster.design import FULL
 from artery.core.parts import Span
-from artery.report.fabric_words import fabric_words
+from artery.report.fabric.words import fabric_words
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
 from artery.report.terminal import commands, indented

@@ -14,8 +14,8 @@ from rich.text import Text
 from artery.answers.goodput.result import Choice, Fix, GoodputAnswer
 from artery.core.failure import FailureClass
 from artery.core.term import Term
-from artery.report.goodput_log import measured_drawing, measured_payload
-from artery.report.goodput_words import goodput_words
+from artery.report.goodput.log import measured_drawing, measured_payload
+from artery.report.goodput.words import goodput_words
 from artery.report.plan import labelled_lines, layout
 from artery.report.said import warned
 from artery.report.tables import titled

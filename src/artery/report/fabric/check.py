@@ -11,7 +11,7 @@ from rich.text import Text
 
 from artery.answers.fabric.check import CheckAnswer, DiffAnswer
 from artery.core.finding import Finding
-from artery.report.fabric_words import finding_words
+from artery.report.fabric.words import finding_words
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
 from artery.report.terminal import commands, indented

@@ -16,7 +16,7 @@ from artery.answers.result import Lever, PlanAnswer, PlanResult
 from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
 from artery.report.contention import contention_lines
-from artery.report.plan_json import PARTS, by_part
+from artery.report.plan.payload import PARTS, by_part
 from artery.report.said import warned
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words, phrase

@@ -13,7 +13,7 @@ from artery.answers.expect.result import ExpectAnswer, ExpectRow, Speed
 from artery.answers.systems import system_of
 from artery.core.system import System
 from artery.errors import InputError
-from artery.report.expect_words import expect_words
+from artery.report.expect.words import expect_words
 from artery.report.said import warned
 from artery.report.terminal import commands
 from artery.report.typed import asked_on

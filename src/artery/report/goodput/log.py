@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from artery.report.goodput_log_words import log_words
+from artery.report.goodput.log_words import log_words
 from artery.report.said import warned
 from artery.report.tables import titled
 from artery.report.terminal import indented, labelled

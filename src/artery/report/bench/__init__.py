@@ -19,7 +19,7 @@ from artery.answers.bench.result import (
     LinksAnswer,
     Party,
 )
-from artery.report.bench_words import bench_words
+from artery.report.bench.words import bench_words
 from artery.report.said import warned
 from artery.report.terminal import commands
 from artery.report.words import Language, Words

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.simulate.work_result import WorkAnswer
-from artery.report.simulate_down import down_lines, down_payload
-from artery.report.simulate_words import simulate_words
+from artery.report.simulate.down import down_lines, down_payload
+from artery.report.simulate.words import simulate_words
 from artery.report.words import Language
 
 _SHOWN: Final = 6

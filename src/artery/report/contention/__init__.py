@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from artery.answers.contention import NOTABLE, Exchange, Network
-from artery.report.contention_words import CONTENTION_WORDS
+from artery.report.contention.words import CONTENTION_WORDS
 from artery.report.terminal import labelled
 from artery.report.words import Language
 from artery.units import show_bytes, show_percent, show_time

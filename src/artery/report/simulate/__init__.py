@@ -11,9 +11,9 @@ from rich.text import Text
 from artery import units
 from artery.answers.simulate.result import SimulateAnswer
 from artery.report.said import warned
-from artery.report.simulate_down import down_lines, down_payload
-from artery.report.simulate_next import next_commands
-from artery.report.simulate_words import simulate_words
+from artery.report.simulate.down import down_lines, down_payload
+from artery.report.simulate.next import next_commands
+from artery.report.simulate.words import simulate_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing, Spot
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
-from artery.report.schedule_words import schedule_words
+from artery.report.schedule.words import schedule_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.simulator.fleet.accounts import STATES
