@@ -61,7 +61,8 @@ def test_half_the_bandwidth_is_fitted_with_a_doubt_that_names_diagnose(
     assert main(["calibrate", path, "--on", ON]) == 0
     said = capsys.readouterr().out
     assert "a fault would be fitted" in " ".join(said.split())
-    assert f"artery diagnose {path} --on {ON}" in " ".join(said.split())
+    # A long path is broken to fit the line.
+    assert f"artery diagnose {path} --on {ON}".replace(" ", "") in "".join(said.split())
     # The same answer in other forms: it need not be fitted again.
     monkeypatch.setattr("artery.answers.calibrate.calibrate", lambda *_, **__: found)
     assert main(["calibrate", path, "--on", ON, "--lang", "zh"]) == 0
