@@ -27,7 +27,7 @@ WIDE = tree(Level("leaf", 32), Level("spine", None, taper=3.0))
 )
 def test_of_a_group_of_leaves_those_in_use_count(nodes: int, share: float) -> None:
     """43 cards to a leaf: one node of eight takes one leaf, six (48 cards) take two."""
-    assert links_of_last(WIDE, nodes) == (1.0, pytest.approx(share))
+    assert links_of_last(WIDE, nodes) == pytest.approx((1.0, share))
 
 
 def test_on_rails_one_node_reaches_all_leaves_of_its_group() -> None:

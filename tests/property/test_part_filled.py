@@ -41,16 +41,20 @@ WAYS: tuple[tuple[Collective, str], ...] = (
 )
 
 
-class Sprayed(Simulated):
-    """A pricer that sprays, and plays the algorithm of the closed form that it is held against."""
-
-    @property
-    def scenario(self) -> Scenario:
-        return replace(super().scenario, routing="spray", queue_pairs=1)
+class Held(Simulated):
+    """A pricer that plays the algorithm of the closed form that it is held against."""
 
     def _algorithm(self, asked: Asked) -> str:  # noqa: ARG002 - in place of the library's choice
         assert isinstance(self.closed, ClosedForm)
         return self.closed.algorithm
+
+
+class Sprayed(Held):
+    """One that sprays, whatever the network does."""
+
+    @property
+    def scenario(self) -> Scenario:
+        return replace(super().scenario, routing="spray", queue_pairs=1)
 
 
 @lru_cache
@@ -120,3 +124,23 @@ def test_a_third_of_a_pod_has_all_the_links_of_the_pod() -> None:
     card = on.tiers[-1].link
     assert seconds[0] == pytest.approx(1e12 / (card.bandwidth * card.efficiency * 3 / 7), rel=1e-3)
     assert seconds[1] == pytest.approx(seconds[0], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "ranks", "stride"),
+    [
+        ("frontier:1000", ("all_reduce", "ring"), 3, 64),
+        ("frontier:1000", ("all_reduce", "ring"), 7, 128),
+        ("frontier:1000", ("sendrecv", "sendrecv"), 5, 200),
+        ("leonardo:1000", ("all_reduce", "ring"), 12, 1),
+    ],
+)
+def test_a_part_filled_group_of_a_dragonfly_has_all_its_cables(
+    name: str, way: tuple[Collective, str], ranks: int, stride: int
+) -> None:
+    on = system(name, ())
+    closed = ClosedForm(on, library_of(on, None), way[1])
+    pricer = Held(on, library_of(on, None), np.arange(on.chips), closed, lambda *_: "dp")
+    found = pricer.exchange(Asked("dp", way[0], ranks, stride, 2**28))
+    assert found.played, found.refused
+    assert found.closed == pytest.approx(found.alone, rel=0.02)
