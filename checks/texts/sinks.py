@@ -63,15 +63,15 @@ def _out(name: str, call: Call) -> Iterator[tuple[Kind, ast.expr]]:
         yield from (("error", node) for node in first)
     elif name == "UnknownNameError":
         yield from (("kind", node) for node in first)
-    elif name == "append" and _kept(call).endswith("warnings"):
+    elif name == "append" and _kept(call).endswith(_WARNINGS):
         yield from (("warning", node) for node in first)
     elif name == "replace":
         yield from (("warning", named[part]) for part in _WARNINGS if part in named)
 
 
 def _kept(call: Call) -> str:
-    """Return the attribute that something is added to."""
+    """Return the name of the list that something is added to."""
     match call.node.func:
-        case ast.Attribute(value=ast.Attribute(attr=name)):
+        case ast.Attribute(value=ast.Attribute(attr=name) | ast.Name(id=name)):
             return name
     return ""

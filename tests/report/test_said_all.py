@@ -17,6 +17,7 @@ import click
 import pytest
 
 import artery
+from artery.cli import main
 from artery.report.said import _found, refused, said, sentences, warned
 from checks.texts.program import Program
 from checks.texts.resolve import SLOT
@@ -161,3 +162,20 @@ def test_an_error_of_several_parts_is_said_part_by_part() -> None:
     english = 'fail-links  "200%", a share lies between 0 and 1, 1%, or 0.01'
     assert refused(english, "zh") == 'fail-links  "200%"，比例在 0 与 1 之间，1%，或 0.01'
     assert refused(english, "en") == english
+    commas = "nvls, the switches between nodes do not add, --engine messages"
+    assert refused(commas, "zh") == "nvls，节点之间的交换机不做求和，--engine messages"
+
+
+def test_a_proof_names_the_cut_uplinks_in_chinese() -> None:
+    assert said("leaf03 without 6 of its 8 uplinks", "zh", "diagnose") == (
+        "leaf03 的 8 条上行链路缺 6 条"
+    )
+
+
+def test_why_an_algorithm_was_not_played_is_said_in_chinese(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "simulate all_reduce --on dgx-h100:16 --size 1M --algorithm best --lang zh"
+    assert main(line.split()) == 0
+    told = capsys.readouterr().out
+    assert "nvls: 此处不可用：algorithm  nvls，交换机求和须在" in told

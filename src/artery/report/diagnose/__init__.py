@@ -49,7 +49,7 @@ def diagnose_drawing(
     if answer.proof is not None:
         alike = of_same_world(answer.proof, found.findings)
         share = sum(one.confidence for one in alike)
-        parts += [Text(""), *proof_drawing(answer.proof, word, share, shared=len(alike) > 1)]
+        parts += [Text(""), *proof_drawing(answer.proof, language, share, shared=len(alike) > 1)]
     if answer.job is not None:
         parts += [Text(""), *job_drawing(answer.job, word)]
     if answer.run is not None:

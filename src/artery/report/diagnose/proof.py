@@ -12,8 +12,10 @@ from rich.text import Text
 from artery import units
 from artery.answers.diagnose.job import Job
 from artery.answers.diagnose.proof import Proof
+from artery.report.diagnose.words import diagnose_words
+from artery.report.said import said
 from artery.report.terminal import indented, labelled
-from artery.report.words import Words
+from artery.report.words import Language, Words
 
 
 def gigabytes(rate: float) -> str:
@@ -67,18 +69,20 @@ _PROVED: Final = 0.5
 
 
 def proof_drawing(
-    proof: Proof, word: Words, share: float, *, shared: bool = False
+    proof: Proof, language: Language, share: float, *, shared: bool = False
 ) -> Iterator[RenderableType]:
     """Yield what was played, the sizes, and whether it lands on what was measured.
 
     ``share`` is how likely it is that the network is changed so; ``shared``: several causes change
     it alike.
     """
+    word = diagnose_words(language)
+    cut = ", ".join(said(one, language, "diagnose") for one in proof.what.split(", "))
     how = word["played"].format(
         engine=proof.engine, routing=word[f"routing_{proof.routing}"],
         algorithm=proof.algorithm.replace("_", " "),
     )  # fmt: skip
-    lines = [Text(f"{proof.what or word['changed']}; {how}")]
+    lines = [Text(f"{cut or word['changed']}; {how}")]
     if proof.mapped:
         lines.append(Text(word["mapped"]))
     yield labelled(word["proof"], lines)

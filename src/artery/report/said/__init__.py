@@ -60,8 +60,14 @@ class Sentence:
         return cls(english, chinese, own[0], sum(map(len, own)) + len(own[0]))
 
     def match(self, line: str) -> re.Match[str] | None:
-        """Return how a line fills the slots, or ``None`` if it is another sentence."""
-        return _pattern(self.english).fullmatch(line) if line.startswith(self.start) else None
+        """Return how a line fills the slots, or ``None`` if it is another sentence.
+
+        A flag, as in ``--engine messages``, fills no slot of a sentence that says little.
+        """
+        flag = line.startswith("--") and not self.start and self.weight < _SURE
+        if flag or not line.startswith(self.start):
+            return None
+        return _pattern(self.english).fullmatch(line)
 
 
 def said(line: str, language: Language, room: Room = "remarks") -> str:
@@ -120,25 +126,38 @@ _SURE: Final = 16
 
 
 def _parted(pieces: list[str]) -> Iterator[str]:
-    """Yield the sentences that pieces between commas make up, the shortest that is known first."""
+    """Yield the sentences that pieces between commas make up.
+
+    The longest that stands so in the table, or else the shortest that fills one with slots.
+    """
     while pieces:
         if pieces[0].startswith(_LAST):
             pieces = [", ".join(pieces)]
-        elif not _WORD.search(pieces[0]) and len(pieces) > 1:
-            whole = ", ".join(pieces)
-            if any(one.english == whole for one in sentences("errors")):
-                yield _found(whole, "errors") or whole
-                return
-            yield pieces.pop(0)  # a name, or what was typed
-            continue
-        for count in range(1, len(pieces) + 1):
-            told = _found(", ".join(pieces[:count]), "errors")
-            if told is not None:
-                break
-        else:
-            told, count = pieces[0], 1
+        told, count = _next(pieces)
         yield told
         pieces = pieces[count:]
+
+
+def _next(pieces: list[str]) -> tuple[str, int]:
+    """Return what the first pieces say, and how many they are."""
+    counts = range(1, len(pieces) + 1)
+    for count in reversed(counts):
+        whole = _verbatim("errors").get(", ".join(pieces[:count]))
+        if whole is not None:
+            return whole, count
+    if not _WORD.search(pieces[0]) and len(pieces) > 1:
+        return pieces[0], 1  # a name, or what was typed
+    for count in counts:
+        told = _found(", ".join(pieces[:count]), "errors")
+        if told is not None:
+            return told, count
+    return pieces[0], 1
+
+
+@cache
+def _verbatim(table: str) -> dict[str, str]:
+    """Return the sentences of a table that have no slots."""
+    return {one.english: one.chinese for one in sentences(table) if "{" not in one.english}
 
 
 def _found(line: str, table: str, least: int = 0) -> str | None:

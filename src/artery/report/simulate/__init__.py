@@ -10,7 +10,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.simulate.result import SimulateAnswer
-from artery.report.said import warned
+from artery.report.said import refused, warned
 from artery.report.simulate.down import down_lines, down_payload
 from artery.report.simulate.next import next_commands
 from artery.report.simulate.words import simulate_words
@@ -122,7 +122,7 @@ def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableTy
         routing=answer.request["routing"],
     )
     parts: list[RenderableType] = [Text(title, style="bold"), Text("")]
-    parts.append(_facts(answer, word))
+    parts.append(_facts(answer, language))
     if answer.links:
         parts += [Text(""), Text(word["links"], style="bold"), indented(_links(answer, word))]
     parts += [Text("")]
@@ -141,19 +141,20 @@ def _note(answer: SimulateAnswer, words: str) -> str:
     )
 
 
-def _facts(answer: SimulateAnswer, word: Words) -> Table:
+def _facts(answer: SimulateAnswer, language: Language) -> Table:
     """Return labels with their lines, all labels in one column."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True, style="bold")
     table.add_column(overflow="fold")
-    for label, lines in _lines(answer, word):
+    for label, lines in _lines(answer, language):
         for number, line in enumerate(lines):
             table.add_row(label if number == 0 else "", line)
     return table
 
 
-def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]]]:
+def _lines(answer: SimulateAnswer, language: Language) -> Iterable[tuple[str, list[str]]]:
     """Yield labels with their lines."""
+    word = simulate_words(language)
     time = units.show_time(answer.seconds)
     made = "network" if answer.protocol else "network_only"
     if answer.protocol and answer.steps >= _MANY_STEPS:
@@ -197,7 +198,7 @@ def _lines(answer: SimulateAnswer, word: Words) -> Iterable[tuple[str, list[str]
     if answer.tried:
         yield word["tried"], [
             f"{one.algorithm}: " + (
-                word["cannot"].format(reason=one.reason)
+                word["cannot"].format(reason=refused(one.reason, language))
                 if one.seconds is None else units.show_time(one.seconds)
             )
             for one in answer.tried
