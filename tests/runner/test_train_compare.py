@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,67 +30,31 @@ OTHERS = (
     replace(LATE, overlap=True, compress="powersgd"),
 )
 HELD = ("step", "step.compute", "step.exposed_communication.communication")
-"""What one calibration must foresee within 15 %, whether the exchange overlaps or not."""
+"""What one calibration must foresee, whether the exchange overlaps or not."""
 
-
-def wait_for_quiet(seconds: float = 60.0) -> None:
-    """Let what else computes on this machine end, if it ends in that time."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        before = _jiffies()
-        time.sleep(1.0)
-        idle, whole = (b - a for a, b in zip(before, _jiffies(), strict=True))
-        if idle > 0.9 * whole:
-            return
-
-
-def _jiffies() -> tuple[int, int]:
-    """Idle and all ticks of all processors so far."""
-    head = Path("/proc/stat").read_text("ascii").split("\n")[0]
-    fields = [int(word) for word in head.split()[1:]]
-    return fields[3] + fields[4], sum(fields[:8])
-
-
-def _busy() -> float:
-    """Seconds that all processors worked so far."""
-    idle, whole = _jiffies()
-    return (whole - idle) / os.sysconf("SC_CLK_TCK")
-
-
-def _own() -> float:
-    """Seconds of processors that this process and its ended children took so far."""
-    return sum(os.times()[:4])
-
-
-WITHIN = 0.15
-
-CROWDED = 0.05
-"""Share of the processors that others may take in an attempt that counts."""
+ATTEMPTS = 3
+"""One of five figures may lie outside of its interval of 80 %: each has more chances."""
 
 
 def best(runs: tuple[Run, ...], paths: tuple[str, ...]) -> tuple[TrainComparison, ...]:
-    """Hold the figures ``paths`` of each run to the bound, each in the better of two attempts.
+    """Hold the figures ``paths`` of each run to their intervals, each in the better of attempts.
 
-    Two ranks fill two processors: an attempt in which others took more than a little of them does
-    not count, and there are four at most. What was found is printed with the load average.
+    Where nobody else computes these are 15 % wide; what was found is printed with the load average.
     """
-    least = [1.0] * len(runs) * len(paths)
-    counted = 0
-    for _ in range(4):
-        wait_for_quiet()
-        busy, own = _busy(), _own()
+    held = [False] * len(runs) * len(paths)
+    for _ in range(ATTEMPTS):
         found = compare_trainings(runs, 2)
-        others = 1.0 - (_own() - own) / max(_busy() - busy, 1e-9)
-        errors = [one.errors[path] for one in found for path in paths]
-        least = [min(before, abs(error)) for before, error in zip(least, errors, strict=True)]
-        counted += others < CROWDED
+        now = [one.inside[path] for one in found for path in paths]
+        held = [before or inside for before, inside in zip(held, now, strict=True)]
+        errors = [round(one.errors[path], 3) for one in found for path in paths]
+        root = found[0].predicted.root
         sys.stdout.write(
-            f"errors {[round(error, 3) for error in errors]}, others {others:.0%}, "
+            f"errors {errors}, a step is known to within {root.high / root.value - 1:.0%}, "
             f"load averages {found[0].loads}\n"
         )
-        if max(least) <= WITHIN or counted == 2:
+        if all(held):
             break
-    assert max(least) <= WITHIN, f"{least}, load average {os.getloadavg()[0]:.1f}"
+    assert all(held), f"{held}, load average {os.getloadavg()[0]:.1f}"
     return found
 
 

@@ -14,6 +14,7 @@ from artery.runner.costs import fit
 from artery.runner.exchange.compress import WIRE
 from artery.runner.machine import Machine, Sharing, Wire, passes
 from artery.runner.measured import Run, Wanted, common, communication, exposed, typical
+from artery.runner.noise import larger, noise
 from artery.runner.operators import Operator
 from artery.runner.overlap import Timeline
 
@@ -67,17 +68,22 @@ def calibrated(found: Sequence[Mapping[str, Any]], cores: int) -> Machine:
     last rank begins; what becomes of both in a step is fitted to the reference run.
     """
     operators = tuple(_operators(found))
-    reference = [one["runs"][0] for one in found]
-    thread = float(np.mean([typical(run["thread"]) for run in reference]))
+    late, behind = ([one["runs"][number] for one in found] for number in range(2))
+    thread = float(np.mean([typical(run["thread"]) for run in late]))
     costs = fit(operators, len(passes(REFERENCE)[0].operators), thread)
-    alone = float(np.mean([typical(run["alone"]) for run in reference]))
+    alone = float(np.mean([typical(run["alone"]) for run in late]))
     machine = Machine(
-        costs, dict(_wires(found)), Sharing(), cores, found[0]["load"], max(1.0, alone / thread)
+        costs,
+        dict(_wires(found)),
+        Sharing(),
+        cores,
+        found[0]["load"],
+        max(1.0, alone / thread),
+        larger(noise(late), noise(behind)),
     )
     if len(found) == 1:
         return machine
-    after, behind = ([one["runs"][number] for one in found] for number in range(2))
-    return replace(machine, sharing=_sharing(machine, len(found), after, behind))
+    return replace(machine, sharing=_sharing(machine, len(found), late, behind))
 
 
 def _sharing(

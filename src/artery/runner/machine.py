@@ -20,6 +20,7 @@ from artery.runner.costs import Costs
 from artery.runner.exchange.compress import WIRE
 from artery.runner.exchanged import Exchanged, count_exchange
 from artery.runner.measured import Run
+from artery.runner.noise import QUIET, Noise
 from artery.runner.operators import Counted, Operator, count
 from artery.runner.overlap import Bucket, Sent, Timeline, play
 from artery.runner.tasks import find_task
@@ -92,7 +93,8 @@ class Machine:
 
     ``wires``: all-reduces by number of ranks and type. ``load``: the load average at the end of
     the calibration. ``others``: seconds that went by per second of processor time while the
-    reference run computed: 1 where nobody else did.
+    reference run computed: 1 where nobody else did. ``noise``: how well the typical times of the
+    reference run are known.
     """
 
     costs: Costs
@@ -101,6 +103,7 @@ class Machine:
     cores: int
     load: float
     others: float = 1.0
+    noise: Noise = QUIET
 
     def wire(self, ranks: int, kind: str) -> Wire:
         """Return the all-reduce among ``ranks``, measured or drawn out from the nearest measured.

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from statistics import quantiles
-from typing import Any
+from typing import Any, Final
+
+BLOCK: Final = 4
+"""Steps of one kind before steps of the other; the first of a block is not counted."""
+
+COUNTED: Final = BLOCK - 1
+"""Steps of one kind that count per round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,12 @@ def communication(runs: Sequence[Mapping[str, Any]]) -> float:
     An all-reduce counts from when the last rank has begun it, so that waiting for a slower rank
     is none, until the last rank has its result. ``runs`` is one run as each rank found it.
     """
-    steps = zip(*(run["spans"] for run in runs), strict=True)
-    return typical([_covered([common(one) for one in zip(*step, strict=True)]) for step in steps])
+    return typical([covered(step) for step in zip(*(run["spans"] for run in runs), strict=True)])
+
+
+def covered(step: Sequence[Sequence[Sequence[float]]]) -> float:
+    """Return how long at least one all-reduce of a step was under way, from each rank's spans."""
+    return _covered([common(one) for one in zip(*step, strict=True)])
 
 
 def common(spans: Sequence[Sequence[float]]) -> tuple[float, float]:

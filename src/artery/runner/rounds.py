@@ -14,16 +14,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from artery.runner.exchange.compress import WIRE
-from artery.runner.measured import Run, Steps
+from artery.runner.measured import BLOCK, Run, Steps
 from artery.runner.operators import Operator
 from artery.runner.profile import traced
 from artery.runner.stepping import Stepper, TimedRanks
 
-BLOCK: Final = 4
-"""Steps of one kind before steps of the other; the first of a block is not counted."""
-
 _REPEATS: Final = 2
 """All-reduces of each size per round, alone and beside computing (assumed)."""
+
+_BUSY: Final = 0.01
+"""Seconds of processor time that a rank computes before an all-reduce (assumed): several times the
+3 ms that Linux gives a thread before others have their turn, so that it waits for its own as in a
+step."""
 
 
 class Taker(Protocol):
@@ -59,7 +61,7 @@ class TimedOperators:
 
 
 class Sweep:
-    """All-reduces over sizes, alone and while every rank computes.
+    """All-reduces over sizes after computing, and while every rank goes on computing.
 
     ``groups``: among so many of the first ranks; ``types``: fp32 (``none``) or narrower ones.
     """
@@ -94,25 +96,31 @@ class Sweep:
             dist.barrier()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return per number of ranks, type and size the spans alone and ``beside`` computing."""
+        """Return per number of ranks, type and size the spans after and ``beside`` computing."""
         return list(self._rows.values())
 
     def _alone(self, buffer: Tensor, group: dist.ProcessGroup) -> list[float]:
+        """Return the span of an all-reduce that follows computing, as it does in a step."""
         peers = TimedRanks(group)
+        self._compute(_BUSY)
         peers.begin(buffer)()
         return peers.spans[0]
 
     def _beside(self, buffer: Tensor, group: dist.ProcessGroup) -> list[float]:
         """Return the span of an all-reduce that begins after some computing, which goes on."""
         peers = TimedRanks(group)
-        self._compute()
+        self._compute(_BUSY)
         peers.begin(buffer)
         while peers.under_way():
             self._compute()
         return peers.spans[0]
 
-    def _compute(self) -> None:
+    def _compute(self, seconds: float = 0.0) -> None:
+        """Compute once, and until so much processor time is over."""
+        end = thread_time() + seconds
         functional.conv2d(self._image, self._weight, padding=1)
+        while thread_time() < end:
+            functional.conv2d(self._image, self._weight, padding=1)
 
 
 class TimedRun:

@@ -11,18 +11,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Final
 
+from artery.answers.train.terms import Spread, step_tree, term
 from artery.core.term import Difference, Estimate, Measurement, Term, compare
 from artery.errors import InputError, Problem
 from artery.runner.extra import needed
 from artery.runner.measured import Run, Wanted, communication, exposed, slowest
+from artery.runner.noise import noise
 
 if TYPE_CHECKING:
     from artery.runner.machine import Machine, Step
 
 TOLERANCE: Final = 0.15
-"""Assumed half-width of the 80 % interval of a predicted time: the goal of one calibration."""
+"""Assumed half-width of the 80 % interval of a predicted time where nobody else computes: the goal
+of one calibration."""
+
+_WIDE: Final = 0.25
+"""Half-width of a predicted step from which it is said how little is known (assumed)."""
 
 _THREAD: Final = "computing, processor time"
 """The condition of a measurement that others on the machine hardly change."""
@@ -69,6 +76,15 @@ class TrainComparison:
         """Predicted over measured, minus one, by the path of the term."""
         return {
             one.path: one.predicted / one.measured - 1 for one in self.differences if one.measured
+        }
+
+    @property
+    def inside(self) -> dict[str, bool]:
+        """Whether the measured time lies within the interval of the predicted one, by path."""
+        ends = {path: (term.low, term.high) for path, term in self.predicted.root.walk()}
+        return {
+            one.path: ends[one.path][0] <= one.measured <= ends[one.path][1]
+            for one in self.differences
         }
 
 
@@ -224,7 +240,7 @@ def _compared(
         Scaling(ranks, whole, ranks * samples / whole, alone / whole),
         sent,
         loads,
-        (*predicted.warnings, *_cautions(machine, loads, measured)),
+        (*predicted.warnings, *_cautions(machine, loads, predicted.root, measured)),
     )
 
 
@@ -237,7 +253,7 @@ def _measured(found: Sequence[Mapping[str, Any]], number: int) -> tuple[Measurem
     added = exposed(runs)
     alone = slowest(runs, "alone")
     talked = communication(runs) if len(runs) > 1 else 0.0
-    root = _tree(parts, (alone, added, talked))
+    root = step_tree(parts, (alone, added, talked), Spread(noise(runs), 1.0, 0.0))
     traces = {
         f"rank {one['rank']} {name}": f"{seconds:.6g} s"
         for one in found
@@ -255,7 +271,9 @@ def _measured(found: Sequence[Mapping[str, Any]], number: int) -> tuple[Measurem
     return Measurement(root, "measured here", conditions), float(runs[0]["bytes_sent"])
 
 
-def _cautions(machine: Machine, loads: tuple[float, float], measured: Measurement) -> list[str]:
+def _cautions(
+    machine: Machine, loads: tuple[float, float], predicted: Term, measured: Measurement
+) -> list[str]:
     found = []
     if not machine.wires:
         found.append("all-reduces were not timed: more than one process cannot be predicted")
@@ -263,6 +281,11 @@ def _cautions(machine: Machine, loads: tuple[float, float], measured: Measuremen
         load = f"load average {max(loads):.1f} on {machine.cores} cores"
         own = f"computing took {measured.conditions[_THREAD]} of processor time"
         found.append(f"others computed as well ({load}), so times are too long; {own}")
+    half = predicted.high / predicted.value - 1
+    if half >= _WIDE:
+        found.append(
+            f"the rounds of the calibration differ: the step is known to within {half:.0%}"
+        )
     return found
 
 
@@ -285,54 +308,13 @@ def _predicted(run: Run, step: Step, machine: Machine, ranks: int) -> Term:
         "all_reduce_beside_computing": machine.sharing.beside,
         "skew": machine.sharing.skew,
     }
+    spread = Spread(machine.noise, sqrt(2.0), TOLERANCE)
     buckets = tuple(
-        _term(f"bucket_{number}", seconds, inputs={"bytes": size})
+        term(f"bucket_{number}", seconds, spread.communication(seconds), inputs={"bytes": size})
         for number, (seconds, size) in enumerate(zip(step.wires, step.sizes, strict=True))
     )
     times = line.compute_s, line.exposed_s, line.communication_s
-    return _tree(parts, times, inputs, buckets)
-
-
-def _tree(
-    parts: Mapping[str, float],
-    times: tuple[float, float, float],
-    inputs: Mapping[str, float | int | str] | None = None,
-    buckets: tuple[Term, ...] = (),
-) -> Term:
-    """Return step = compute + exposed communication, the same tree for both sides.
-
-    ``times``: computing alone, exposed communication, communication, in s.
-    """
-    alone, added, talked = times
-    compute = Term(
-        "compute", "s", alone, *_ends(alone), "none",
-        "sum over operators of host + fixed + FLOP / rate + bytes / bandwidth",
-        source="operators timed one by one in the calibration",
-        children=tuple(_term(name, seconds) for name, seconds in parts.items()),
-    )  # fmt: skip
-    wire = _term("communication", talked, "time with an all-reduce under way", buckets)
-    hidden = Term(
-        "exposed_communication", "s", added, *_ends(added), "none",
-        "step with exchange - step without", children=(wire,),
-    )  # fmt: skip
-    whole = alone + added
-    return Term("step", "s", whole, *_ends(whole), "sum", "compute + exposed_communication",
-                inputs or {}, children=(compute, hidden))  # fmt: skip
-
-
-def _term(
-    name: str,
-    seconds: float,
-    formula: str = "",
-    children: tuple[Term, ...] = (),
-    inputs: Mapping[str, float | int | str] | None = None,
-) -> Term:
-    return Term(name, "s", seconds, *_ends(seconds), "none", formula, inputs or {},
-                children=children)  # fmt: skip
-
-
-def _ends(seconds: float) -> tuple[float, float]:
-    return seconds * (1 - TOLERANCE), seconds * (1 + TOLERANCE)
+    return step_tree(parts, times, spread, inputs, buckets)
 
 
 def _check(run: Run, ranks: int) -> None:
