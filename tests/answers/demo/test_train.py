@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import pytest
 
 from artery.answers.demo import train as module
@@ -28,7 +25,5 @@ def test_a_machine_that_cannot_train_is_said(monkeypatch: pytest.MonkeyPatch) ->
     def fails(*_: object, **__: object) -> None:
         raise RunError("process 0 ended with exit code 1\n  no loopback")
 
-    trainer = ModuleType("artery.answers.train")
-    trainer.train = fails  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "artery.answers.train", trainer)
+    monkeypatch.setattr("artery.answers.train.train", fails)
     assert module.demo_train() == {"error": "process 0 ended with exit code 1"}
