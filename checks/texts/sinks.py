@@ -10,7 +10,7 @@ from typing import Final, Literal
 from checks.texts.program import Call, Program, called
 from checks.texts.resolve import Texts
 
-Kind = Literal["found", "rule", "fix", "error", "kind", "warning"]
+Kind = Literal["found", "rule", "fix", "error", "kind", "warning", "evidence"]
 
 _PARTS: Final[tuple[Kind, ...]] = ("found", "rule", "fix")
 _ERRORS: Final = (
@@ -51,6 +51,8 @@ def outlets(program: Program) -> Iterator[tuple[Kind, ast.expr, Call]]:
     for node, call in program.given("found"):
         if called(call.node) == "Rule":  # which keeps the parts of a problem until it is broken
             yield "found", node, call
+    for node, call in program.given("evidence"):
+        yield "evidence", node, call
 
 
 def _out(name: str, call: Call) -> Iterator[tuple[Kind, ast.expr]]:

@@ -64,6 +64,8 @@ def told(one: Met) -> str:
     line = one.text.replace(SLOT, "x7")
     if one.kind == "kind":
         return _found(line, "kinds") or line
+    if one.kind == "evidence":
+        return said(line, "zh", "evidence")
     if one.kind == "warning":
         return warned([line], "zh")[0]
     return refused(line, "zh") if one.kind == "error" else said(line, "zh", "errors")
@@ -170,6 +172,15 @@ def test_a_proof_names_the_cut_uplinks_in_chinese() -> None:
     assert said("leaf03 without 6 of its 8 uplinks", "zh", "diagnose") == (
         "leaf03 的 8 条上行链路缺 6 条"
     )
+
+
+def test_the_evidence_of_a_fault_is_said_in_chinese() -> None:
+    english = "n7 has 6 of 8 cables: none at mlx5_2 (rail 2), mlx5_5 (rail 5)"
+    chinese = "n7 有 8 条线缆中的 6 条：mlx5_2（轨 2）、mlx5_5（轨 5）没有"
+    assert said(english, "zh", "evidence") == chinese
+    english = "leaf2[31] - spine1[2] (line 6): 200 Gb/s of 400 Gb/s"
+    chinese = "leaf2[31] - spine1[2]（第 6 行）：200 Gb/s，应为 400 Gb/s"
+    assert said(english, "zh", "evidence") == chinese
 
 
 def test_why_an_algorithm_was_not_played_is_said_in_chinese(

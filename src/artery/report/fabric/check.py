@@ -13,7 +13,7 @@ from artery.answers.fabric.check import CheckAnswer, DiffAnswer
 from artery.core.finding import Finding
 from artery.report.fabric.words import finding_words
 from artery.report.plan import labelled_lines
-from artery.report.said import warned
+from artery.report.said import said, warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 
@@ -99,7 +99,7 @@ def check_drawing(answer: CheckAnswer, language: Language) -> RenderableType:
     if not answer.findings:
         parts.append(Text(word["clean"], style="green"))
     for finding in answer.findings:
-        parts += _finding(finding, word)
+        parts += _finding(finding, language)
     remarks = labelled_lines("", (), word["warning"], warned(answer.warnings, language))
     if remarks is not None:
         parts += [Text(), indented(remarks)]
@@ -118,11 +118,12 @@ def _spines(answer: CheckAnswer, word: Words) -> Table:
     return table
 
 
-def _finding(finding: Finding, word: Words) -> Iterator[RenderableType]:
-    said = word[finding.cause].format(**finding.figures)
-    yield Text.assemble((f"{word[finding.severity]}  ", _STYLE[finding.severity]), said)
+def _finding(finding: Finding, language: Language) -> Iterator[RenderableType]:
+    word = finding_words(language)
+    told = word[finding.cause].format(**finding.figures)
+    yield Text.assemble((f"{word[finding.severity]}  ", _STYLE[finding.severity]), told)
     for line in finding.evidence[:SHOWN]:
-        yield indented(Text(line, style="dim"), 4)
+        yield indented(Text(said(line, language, "evidence"), style="dim"), 4)
     if len(finding.evidence) > SHOWN:
         rest = word["more"].format(count=len(finding.evidence) - SHOWN)
         yield indented(Text(rest, style="dim"), 4)

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from importlib.resources.abc import Traversable
 
-Room = Literal["remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings"]
+Room = Literal[
+    "remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings", "evidence"
+]  # fmt: skip
 """Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors, what
-diagnose asks for and refuses, the facts by name, and what answers warn of."""
+diagnose asks for and refuses, the facts by name, what answers warn of, and what lines of a cabling
+show of a fault."""
 
 _SLOT: Final = re.compile(r"\{(\d)\}")
 _FILLED: Final = re.compile(r"\{(\d)(=|:\w+)?\}")
