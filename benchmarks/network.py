@@ -18,7 +18,8 @@ from artery.catalog import system
 from artery.core.pricing import Collective
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 from benchmarks.reference import fastest, gather, peak_memory, print_case
 
 SYSTEM = "rail-clos-h100"

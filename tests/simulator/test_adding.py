@@ -13,7 +13,8 @@ from artery.core.pricing import Collective
 from artery.core.system import System
 from artery.simulator.scenario import EngineName, Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 from tests.native.compiled import use
 
 MIB = 2**20

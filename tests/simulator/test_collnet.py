@@ -14,7 +14,8 @@ from artery.core.system import System
 from artery.errors import InputError
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 from artery.simulator.switches import over_fabric
 from tests.native.compiled import use
 

@@ -14,7 +14,8 @@ from artery.native import core
 from artery.simulator.choice import BETWEEN
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 MIB = 2**20
 LEAVES = Path(__file__).parents[1] / "fixtures" / "systems" / "four-leaves.toml"

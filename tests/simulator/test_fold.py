@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ from artery.simulator import fold
 from artery.simulator.loads import hottest, relief
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 SIZE = 2**28
 
@@ -55,7 +56,7 @@ def played(case: Case, least: int, monkeypatch: pytest.MonkeyPatch) -> Simulatio
     monkeypatch.setattr(fold, "FOLDED_FROM", least)
     built = system(case.on)
     jobs = shaped(built, "all_reduce", "tree", SIZE, case.chips(built.chips))
-    return simulate(built, jobs, case.scenario)
+    return simulate(built, jobs, replace(case.scenario, engine="coupled"))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -11,7 +11,8 @@ from artery.errors import InputError
 from artery.simulator.groups import Shared, distinct, domain, groups, laid
 from artery.simulator.loads import hottest
 from artery.simulator.scenario import EngineName, Scenario
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 H100 = system("dgx-h100:64", ())
 CARD = 50e9 * 0.96

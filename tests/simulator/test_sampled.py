@@ -15,7 +15,8 @@ from artery.simulator.loads import hottest
 from artery.simulator.sampled import _quantile
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 MIB = 2**20
 COMPILED = pytest.mark.usefixtures("compiled_loops")
@@ -127,12 +128,6 @@ def test_messages_too_many_to_be_cut_are_sprayed_in_a_sample(
     assert found.chosen.engine == "sampled"
     few = played(system("dgx-h100:32"), Scenario(routing="spray"))
     assert few.chosen.engine == "messages"
-
-
-@pytest.mark.parametrize("name", ["pairwise", "windowed"])
-def test_steps_that_wait_for_each_other_are_not_sampled(fabric: System, name: str) -> None:
-    with pytest.raises(InputError, match="sampled"):
-        played(fabric, Scenario(engine="sampled"), name)
 
 
 def test_other_jobs_and_failures_on_the_way_are_not_sampled(fabric: System) -> None:

@@ -13,14 +13,14 @@ from artery.collective.schedules import schedule
 from artery.core.pricing import Collective
 from artery.core.system import System
 from artery.errors import InputError
-from artery.simulator import simulate as simulate_module
-from artery.simulator import work
+from artery.simulator import run_explicit, work
 from artery.simulator.loads import hottest, relief
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
 from artery.simulator.seeds import Range, over_seeds
 from artery.simulator.shapes import algorithms, shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 MIB = 2**20
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "systems"
@@ -227,8 +227,9 @@ def test_what_takes_longer_than_the_clock_counts_is_refused(node: System, engine
 
 def test_an_all_to_all_of_too_many_messages_is_refused_before_they_are_listed() -> None:
     large = system("rail-clos-h100:65536")
+    scenario = Scenario(failed=0.01, failing=1e-3)
     with pytest.raises(InputError, match="4,294,901,760 messages"):
-        played(large, "pairwise", MIB, Scenario(), "alltoall")
+        played(large, "pairwise", MIB, scenario, "alltoall")
 
 
 @pytest.mark.parametrize("queue_pairs", [1, 3])
@@ -255,7 +256,7 @@ def test_of_very_many_messages_none_is_told_apart(
 ) -> None:
     usual = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
     monkeypatch.setattr(work, "MOST_TIMES", 1)
-    monkeypatch.setattr(simulate_module, "MOST_TIMES", 1)
+    monkeypatch.setattr(run_explicit, "MOST_TIMES", 1)
     many = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
     assert many.messages is None
     assert many.seconds == usual.seconds

@@ -26,7 +26,8 @@ from artery.errors import InputError, UsageError
 from artery.simulator.groups import Shared, distinct, groups, laid
 from artery.simulator.loads import hottest
 from artery.simulator.scenario import Routing, Scenario
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

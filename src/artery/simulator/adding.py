@@ -122,6 +122,12 @@ class Adders:
         return Adding(int(rate[who]), who >= self.network.groups[0].count, float(seconds[who]))
 
 
+def busiest(network: Network, scenario: Scenario, carried: Ints) -> Adding | None:
+    """Return who adds longest by the bytes on all links, ``None`` where adding takes no time."""
+    adders = Adders.of(network, scenario)
+    return None if adders is None else adders.busiest(carried)
+
+
 def _ports(network: Network, links: Ints) -> Flags:
     """Return which links are a card's port."""
     if not isinstance(network.plan, Tree):

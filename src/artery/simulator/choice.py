@@ -7,10 +7,12 @@ from typing import Final, Literal
 
 from artery.errors import InputError, Problem
 from artery.simulator.buffers import Control
-from artery.simulator.pipes import playable
+from artery.simulator.pipes import SLICE, playable
 from artery.simulator.placed import Placed
+from artery.simulator.rounds import in_rounds
 from artery.simulator.sampled import samplable
 from artery.simulator.scenario import Scenario, protocol
+from artery.simulator.slices import pieces, sliced, wanted
 from artery.simulator.work import transfers_of
 
 Engine = Literal["coupled", "messages", "fluid", "sampled"]
@@ -21,17 +23,19 @@ MOST_MESSAGES: Final = 6_000_000
 MOST_EVENTS: Final = 8_000_000
 """Hops of segments beyond which messages are cut more coarsely: a second or two on one core."""
 
+LEAST: Final = 4
+"""Pieces of a message below which it holds others up as its packets would not."""
+
 HOPS: Final = 4
 """Links of a path, for the estimate: two in a node, four to eight in a network."""
 
 COUPLED_FROM: Final = 100_000
 """Messages from which a pipelined collective is taken as one variable per channel: its cost does
-not grow with the steps. Trees and switches that add pass on slices so fine that their steps,
-played one after the other, would be too slow: they are always taken so."""
+not grow with the steps. Trees and switches that add are first taken so at any size."""
 
 AGAIN: Final = 400_000
-"""Messages up to which rings that the coupled form may have wrong are played one by one after all:
-half a second on one core."""
+"""Messages up to which rings and trees that the coupled form may have wrong are played one by one
+after all, trees in the slices of a library: half a second on one core."""
 
 BULK: Final = 8 * 2**20
 """Bytes from which transfers that share a link share it fairly: ten transport windows and more
@@ -48,11 +52,22 @@ ring queues behind the others now here, now there, so that no link sends all the
 BROKEN: Final = 0.25
 """The same where links have failed."""
 
+ROUNDS: Final = 0.5
+"""The same of some rounds of an all-to-all for all of them (``artery.simulator.rounds``)."""
+
 TREES: Final = 0.12
-"""The same of trees that may meet on a link: queues do not share it evenly between two of them."""
+"""The same of trees: 64 MiB and more over 64 to 1,024 chips, packed and shuffled, hashed, with
+links down and others' traffic, 10 % too fast to 7 % too slow (median 4 % too fast). Slices of one
+tree wait for those of another, now here, now there; only siblings are counted."""
+
+FEW: Final = 4
+SHORT: Final = 0.22
+"""The same of trees of fewer than so many slices, bound by how long the first takes: 16 MiB in two
+slices a tree, 20 % too fast to 5 % too slow."""
 
 COARSE: Final = 0.15
-"""The same of messages in few large pieces: halving-doubling with colliding paths, 11 to 15 %."""
+"""The same of messages in few large pieces: halving-doubling with colliding paths, 11 to 15 %.
+Slices of trees in quarters are within 1 % of those in the transport's segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +93,21 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     Raises ``InputError`` where no engine can play them: too many messages and no pipelined form,
     or finite buffers that are asked for and would take too long.
     """
-    each = {id(job.schedule): transfers_of(job) for job in _distinct(jobs)}
-    count = sum(each[id(job.schedule)] for job in jobs)
+    count = count_of(jobs, scenario)
     found = _held(jobs, scenario, control, count) if control != "none" else None
     found = found or _of_a_sample(jobs, scenario, count)
     if found is not None:
         return found
     pipelined = all(playable(job) for job in jobs) and not scenario.failing
     segment = _segment(jobs, scenario, count)
-    coarse = COARSE if segment != protocol(scenario.transport).segment else ERROR["messages"]
+    fine = segment == protocol(scenario.transport).segment
+    fine |= slices_pass(jobs) and 0 < segment <= SLICE // LEAST
+    coarse = ERROR["messages"] if fine else COARSE
     if scenario.engine == "coupled" and not pipelined:
         raise _not_pipelined()
     if scenario.engine == "coupled":
         return Chosen("coupled", "asked", count, ERROR["coupled"], segment)
-    if scenario.engine == "auto" and pipelined and (sliced(jobs) or count > COUPLED_FROM):
+    if scenario.engine == "auto" and pipelined and (slices_pass(jobs) or count > COUPLED_FROM):
         return Chosen("coupled", "pipelined", count, ERROR["coupled"], segment)
     if count > MOST_MESSAGES:
         raise _too_many(count)
@@ -107,19 +123,28 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
 def again(jobs: tuple[Placed, ...], scenario: Scenario, coupled: Chosen) -> Chosen | None:
     """Return the message engine where it is right for what the coupled form may have wrong.
 
-    ``None`` where the coupled form was asked for, is as good, or there are too many messages; or
-    slices, for which messages would wait.
+    ``None`` where the coupled form was asked for, is as good, or there are too many messages.
     """
-    if coupled.why != "pipelined" or coupled.count > AGAIN or sliced(jobs):
+    if coupled.why != "pipelined" or coupled.count > AGAIN:
         return None
     found = choose(jobs, replace(scenario, engine="messages"))
     return replace(found, why="meeting") if found.error < coupled.error else None
 
 
-def sliced(jobs: tuple[Placed, ...]) -> bool:
+def slices_pass(jobs: tuple[Placed, ...]) -> bool:
     """Whether all have a pipelined form and slices pass through trees or switches that add."""
-    every = all(playable(job) for job in jobs)
-    return every and any(pipe.kind != "ring" for job in jobs for pipe in job.schedule.pipes)
+    return all(playable(job) for job in jobs) and any(sliced(job) for job in jobs)
+
+
+def count_of(jobs: tuple[Placed, ...], scenario: Scenario) -> int:
+    """Return how many messages a library sends, or where they are asked for, are played.
+
+    Those are fewer where slices are too many.
+    """
+    each = {id(job.schedule): transfers_of(job) for job in _distinct(jobs)}
+    played = scenario.engine in ("messages", "fluid")
+    cut = pieces(jobs) if played else [wanted(job) if sliced(job) else 1 for job in jobs]
+    return sum(each[id(job.schedule)] * many for job, many in zip(jobs, cut, strict=True))
 
 
 def _of_a_sample(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> Chosen | None:
@@ -127,13 +152,15 @@ def _of_a_sample(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> Ch
 
     Messages that would have to be played in one piece each cannot be sprayed: of a sample they can.
     """
-    asked, able = scenario.engine == "sampled", samplable(jobs, scenario)
+    rounds = in_rounds(jobs, scenario)
+    asked, able = scenario.engine == "sampled", rounds or samplable(jobs, scenario)
     if asked and not able:
         raise _not_samplable()
     whole = scenario.routing == "spray" and not _segment(jobs, scenario, count)
-    many = able and scenario.engine == "auto" and (count > MOST_MESSAGES or whole)
+    many = able and scenario.engine == "auto" and (count > MOST_MESSAGES or (whole and not rounds))
     if asked or many:
-        return Chosen("sampled", "asked" if asked else "many", count, ERROR["sampled"], 0)
+        error = ROUNDS if rounds else ERROR["sampled"]
+        return Chosen("sampled", "asked" if asked else "many", count, error, 0)
     return None
 
 
@@ -220,8 +247,8 @@ def _too_many(count: int) -> InputError:
             field="algorithm",
             found=f"{count:,} messages",
             rule=f"at most {MOST_MESSAGES:,} are played one by one",
-            fix="a pipelined algorithm (ring, tree), an all-to-all sent at once (grouped), of "
-            "which a sample will do, or fewer chips",
+            fix="a pipelined algorithm (ring, tree), an all-to-all of equal messages, of which a "
+            "sample will do, or fewer chips",
         )
     )
 
@@ -231,8 +258,8 @@ def _not_samplable() -> InputError:
         Problem(
             field="engine",
             found="sampled",
-            rule="it plays one all-to-all of equal messages, all sent at once (grouped), alone on "
-            "a network that does not fail on the way",
+            rule="it plays one all-to-all of equal messages, alone on a network that does not fail "
+            "on the way",
             fix="--engine auto",
         )
     )

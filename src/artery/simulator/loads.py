@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from artery.core.system import VertexGroup
 from artery.native.work import PICOSECONDS
-from artery.simulator.simulate import Simulation
+from artery.simulator.simulation import Simulation
 
 Floats = NDArray[np.float64]
 
@@ -151,9 +151,9 @@ def busy_seconds(simulation: Simulation) -> Floats:
 
 
 def _size(simulation: Simulation) -> int:
-    """Return what playing again costs: events, or links crossed; nothing where work was sampled."""
+    """Return what playing again costs: events, or links crossed."""
     if simulation.between is not None:
-        return 0
+        return simulation.replayed
     return max(simulation.events, len(simulation.routed.link))
 
 

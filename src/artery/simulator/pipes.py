@@ -18,6 +18,10 @@ from artery.simulator.wires import Wires
 SLICE = 524_288
 """Bytes that a tree passes on as one: NCCL's Simple protocol slices its buffers so (assumed)."""
 
+NVLS, FAR = 131_072, 65_536
+"""The same where the switches of nodes add, and there between four nodes and more
+(NCCL_NVLS_CHUNKSIZE and NCCL_NVLSTREE_MAX_CHUNKSIZE, as NCCL 2.18 and later set them)."""
+
 PACKET = 4096
 """Bytes that switches add and pass on as one: a packet of the largest size that InfiniBand has
 (streaming aggregation; Graham et al., ISC 2020)."""
@@ -95,7 +99,7 @@ def coupled_pipes(
     laid = [_Laid(number, pipe, (pipe,)) for number, pipe in found]
     pairs = _pairs(wires, jobs, laid)
     routed = _routed(system, wires, pairs, scenario, ways)
-    whole = _joined(jobs, laid, pairs, routed, ways=ways, pieces=_pieces(scenario))
+    whole = _joined(jobs, laid, pairs, routed, scenario, ways=ways)
     return _sprayed(whole, wires, ways) if scenario.routing == "spray" else whole
 
 
@@ -133,25 +137,20 @@ def _ways(scenario: Scenario, edges: int) -> int:
     return min(max(1 << (SPRAYED // max(edges, 1)).bit_length() >> 1, WAYS), MOST_WAYS)
 
 
-def _pieces(scenario: Scenario) -> int:
-    """Return the bytes that a tree between ranks passes on as one."""
-    return SLICE if scenario.latency else 1
-
-
 def _joined(
     jobs: tuple[Placed, ...],
     laid: list[_Laid],
     pairs: Ends,
     routed: Routes,
+    scenario: Scenario,
     *,
-    pieces: int,
     ways: int = 1,
     alike: Alike | None = None,
 ) -> Coupled:
     """Return the pipes with the paths of all their edges."""
     amounts = [_way(_amount(one.pipe, jobs[one.number]), ways) for one in laid]
     segments = [
-        min(_segment(one.pipe, jobs[one.number], pieces), amount)
+        min(_segment(one.pipe, jobs[one.number], scenario), amount)
         for one, amount in zip(laid, amounts, strict=True)
     ]
     behind = [
@@ -223,9 +222,7 @@ def _folded(
             mixed.outside(len(one.between.source))
             mixed.inside(inner.places(odd, turned=turned))
             mixed.inside(inner.places(even, turned=turned))
-    return _joined(
-        jobs, laid, mixed.ends, mixed.routes, alike=equal, pieces=_pieces(scenario)
-    )  # fmt: skip
+    return _joined(jobs, laid, mixed.ends, mixed.routes, scenario, alike=equal)
 
 
 def _whole_bytes(pipe: Pipe, job: Placed) -> list[Pipe]:
@@ -306,14 +303,26 @@ def _way(amount: int, ways: int) -> int:
     return max(round(amount / ways), int(amount > 0))
 
 
-def _segment(pipe: Pipe, job: Placed, pieces: int) -> int:
-    """Bytes passed on as one: a ring's chunk, a slice of a tree, a packet between switches."""
+def slice_of(job: Placed) -> int:
+    """Return the bytes that a library passes on as one through the job's trees and switches."""
+    name, switches = job.schedule.name, job.schedule.switches
+    if name == "nvls" or (name == "nvls_tree" and switches < 4):
+        return NVLS
+    return FAR if name == "nvls_tree" else SLICE
+
+
+def _segment(pipe: Pipe, job: Placed, scenario: Scenario) -> int:
+    """Bytes passed on as one: a ring's chunk, a slice of a tree, a packet between switches.
+
+    Between ranks without latency a tree passes on pieces of no size.
+    """
     amount = _amount(pipe, job)
-    if job.vertices is not None and pipe.kind == "tree":
-        return min(PACKET, pieces, max(amount, 1))
     if pipe.kind == "ring":
         return max(amount // max(pipe.depth, 1), 1)
-    return min(pieces, max(amount, 1))
+    least = slice_of(job) if scenario.latency else 1
+    if job.vertices is not None and pipe.kind == "tree":
+        least = min(PACKET, least)
+    return min(least, max(amount, 1))
 
 
 def _toward(laid: list[_Laid], ways: int) -> Ints:

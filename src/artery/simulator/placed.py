@@ -6,7 +6,7 @@ a ``Placed`` of its own, with its share of the bytes, and all have one ``job``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from artery.cluster.network import Network
 from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
+from artery.native.work import PICOSECONDS
 
 Ints = NDArray[np.int64]
 
@@ -47,6 +48,28 @@ class Placed:
 def buffer(size: int | Ints) -> int:
     """Return the bytes of a rank's buffer: of a matrix the most that a rank sends."""
     return size if isinstance(size, int) else int(size.sum(axis=1).max())
+
+
+def releases(jobs: tuple[Placed, ...]) -> list[float]:
+    """Return when each job starts, in seconds."""
+    many = 1 + max((one.job for one in jobs), default=-1)
+    found = [0.0] * many
+    for one in jobs:
+        found[one.job] = one.release / PICOSECONDS
+    return found
+
+
+def latest(jobs: tuple[Placed, ...], late: Mapping[int, float]) -> list[float]:
+    """Return by how much the last rank of each job begins later (s): all wait for it.
+
+    ``late`` maps a chip to the seconds by which it does.
+    """
+    found = [0.0] * len(releases(jobs))
+    for chip, seconds in late.items():
+        for one in jobs:
+            if (one.chips == chip).any():
+                found[one.job] = max(found[one.job], seconds)
+    return found
 
 
 def check(jobs: tuple[Placed, ...], chips: int) -> None:

@@ -58,6 +58,11 @@ def wired(system: System, scenario: Scenario) -> Wires:
     return Wires(replace(whole, rate=rate), broken, fails.astype(np.int64))
 
 
+def at_rates(wires: Wires, rate: Ints) -> Wires:
+    """Return the same links at other rates, B/s."""
+    return replace(wires, network=replace(wires.network, rate=rate))
+
+
 def _rates(system: System, whole: Network, scenario: Scenario) -> Ints:
     """Return what transport, library, slow chips and others leave of each link's rate, B/s."""
     known = protocol(scenario.transport)

@@ -17,6 +17,7 @@ from artery.simulator.adding import Adders, adding_transfers
 from artery.simulator.placed import Ints, Placed
 from artery.simulator.routes import Ends, Routes, ends, routes
 from artery.simulator.scenario import Scenario
+from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of
 from artery.simulator.wires import Wires
 
 Small = NDArray[np.int32]
@@ -64,6 +65,8 @@ def transfers_of(job: Placed) -> int:
     steps = job.schedule.steps
     if not steps:
         return 0
+    if sliced(job):
+        return slices_of(job)
     if steps == 1 and job.schedule.collective == "alltoall":
         return job.schedule.ranks * (job.schedule.ranks - 1)
     seen = {0, steps // 2, steps - 1}
@@ -75,7 +78,7 @@ def explicit(
     system: System, wires: Wires, jobs: tuple[Placed, ...], scenario: Scenario
 ) -> Explicit:
     """Return the transfers of all ``jobs`` over the paths that the scenario's policy gives."""
-    flats = [_flat(job, scenario) for job in jobs]
+    flats = _flats(jobs, scenario)
     many = sum(len(one.size) for one in flats)
     which: Whole
     if many >= MANY and scenario.routing in ("ecmp", "static"):
@@ -122,6 +125,24 @@ def explicit(
         routed=routed,
         last=tuple(int(end) - many for end, many in zip(rows, actors, strict=True)),
     )
+
+
+def _flats(jobs: tuple[Placed, ...], scenario: Scenario) -> list[_Flat]:
+    """Return the messages of each job; channels often have one schedule in common."""
+    known: dict[tuple[int, int], Flow] = {}
+    found = []
+    for job, many in zip(jobs, pieces(jobs), strict=True):
+        if not sliced(job):
+            found.append(_flat(job, scenario))
+            continue
+        name = id(job.schedule), many
+        if name not in known:
+            known[name] = flow(job.schedule, many)
+        one = known[name]
+        gates = _delayed(one.gates, job, scenario)
+        size = sizes(job, one, many)
+        found.append(_Flat(one.source, one.target, size, one.step, gates, one.adds))
+    return found
 
 
 def _flat(job: Placed, scenario: Scenario) -> _Flat:

@@ -9,6 +9,7 @@ import pytest
 
 from artery.answers.simulate import simulate
 from artery.errors import ArteryError, InputError, UnknownNameError, UsageError
+from artery.simulator import slices
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "systems"
 FABRIC = f"{FIXTURES / 'four-leaves.toml'}:64"
@@ -326,14 +327,17 @@ def test_no_network_makes_chips_pass_on_faster(on: str, algorithm: str, size: st
     assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
 
 
-@pytest.mark.parametrize("algorithm", ["tree", "nvls_tree", "collnet"])
-def test_messages_that_wait_for_whole_slices_say_how_far_off_they_are(algorithm: str) -> None:
+@pytest.mark.parametrize("algorithm", ["tree", "nvls_tree"])
+def test_slices_coarser_than_a_library_s_say_how_far_off_they_are(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "MOST_SLICES", 1)
     found, piped = (
-        simulate("all_reduce", "dgx-h100:64", algorithm=algorithm, size="256M", engine=engine,
+        simulate("all_reduce", "dgx-h100:64", algorithm=algorithm, size="1G", engine=engine,
                  routing="static", links=0)
         for engine in ("messages", "coupled")
     )  # fmt: skip
-    assert found.seconds > 1.1 * piped.seconds
+    assert found.seconds > 1.05 * piped.seconds
     assert "slices" in found.notes
     assert found.low <= piped.seconds <= found.high
     assert found.network * (1 - found.error) <= piped.network

@@ -286,6 +286,7 @@ def _transport_notes(question: Question, outcome: Outcome) -> Iterator[Note]:
 def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     """Return what has to be said about the run."""
     from artery.simulator.buffers import control_of
+    from artery.simulator.choice import COARSE
     from artery.simulator.scenario import protocol
 
     run = outcome.simulation
@@ -295,11 +296,13 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     notes += _transport_notes(question, outcome)
     if outcome.algorithm == "collnet":
         notes.append("plugin")
-    segment = protocol(outcome.scenario.transport).segment
-    if run.chosen.engine == "messages" and run.chosen.segment != segment:
+    cut = run.chosen.segment != protocol(outcome.scenario.transport).segment
+    if run.chosen.engine == "messages" and cut and run.chosen.error >= COARSE:
         notes.append("coarse")
     if run.piped:
         notes.append("slices")
+    if run.replayed:
+        notes.append("rounds")
     if run.unfinished:
         notes.append("unfinished")
     if question.offload.card is not None:

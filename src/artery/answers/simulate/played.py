@@ -24,7 +24,8 @@ from artery.simulator.choice import choose
 from artery.simulator.placed import Placed, buffer
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import algorithms, shaped
-from artery.simulator.simulate import Simulation, simulate
+from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
 
 Ints = NDArray[np.int64]
 

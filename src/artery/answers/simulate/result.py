@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from artery.answers.simulate.offload import Offload
     from artery.simulator.adding import Adding
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
-    from artery.simulator.simulate import Simulation
+    from artery.simulator.simulation import Simulation
 
 Note = Literal[
     "coarse",
     "slices",
+    "rounds",
     "unfinished",
     "replaced",
     "alone",

@@ -238,7 +238,8 @@ def _range(answer: SimulateAnswer, word: Words) -> str:
         )
     if answer.engine == "sampled":
         low, high = units.show_time(answer.low), units.show_time(answer.high)
-        return word["sampled_band"].format(low=low, high=high)
+        band = "rounds_band" if "rounds" in answer.notes else "sampled_band"
+        return word[band].format(low=low, high=high)
     band = "waiting_band" if "slices" in answer.notes else "band"
     return word[band].format(error=units.show_percent(answer.error))
 

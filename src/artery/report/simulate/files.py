@@ -16,7 +16,7 @@ import numpy as np
 from artery.answers.simulate.result import SimulateAnswer
 from artery.errors import InputError, Problem
 from artery.simulator.loads import busy_seconds, vertex
-from artery.simulator.simulate import Messages
+from artery.simulator.simulation import Messages
 from artery.simulator.work import MOST_TIMES
 
 COLUMNS: Final = (

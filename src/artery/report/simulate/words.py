@@ -18,9 +18,10 @@ _EN = {
     "network_only": "network {network}, simulated",
     "seeds": "over {seeds} seeds: {low} to {high} (5 to 95 in a hundred), half below {median}",
     "band": "error of the engine against packets: at most {error} in its suite",
-    "waiting_band": "steps wait for whole slices: in a pipeline up to {error} less",
+    "waiting_band": "slices coarser than a library's: in its own up to {error} less",
     "sampled_band": "sampled: {low} to {high} in 9 of 10 draws of hashes and of the sample, and by "
     "what messages wait for beside the busiest link",
+    "rounds_band": "some rounds played: {low} to {high}, as far off as such were against all",
     "sampled_flows": "{flows} messages, of which {events} were sampled",
     "closed": "closed form",
     "gap": "{seconds}; simulated it is {gap}",
@@ -47,7 +48,7 @@ _EN = {
     "why_small": "every message played one by one",
     "why_meeting": "rings meet between switches, or are bound by latency about as much: "
     "every message played one by one",
-    "why_many": "too many messages to play one by one; the busiest link decides",
+    "why_many": "too many messages to play one by one",
     "why_buffers": "every message played one by one, through finite port buffers",
     "buffers": "full buffers",
     "control_pause": "pause their senders, class by class (PFC)",
@@ -78,8 +79,9 @@ _EN = {
     "tried": "algorithms tried",
     "cannot": "not here: {reason}",
     "coarse": "Messages were cut coarsely to bound the work; error up to {error}.",
-    "slices": "Messages wait for whole slices, step by step, as no library does; --engine coupled "
+    "slices": "Slices are coarser than a library's, which would be too many; --engine coupled "
     "plays the pipeline.",
+    "rounds": "Some successive rounds stand for all; a round takes longer as ranks come apart.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
     "other_transport": "Over {transport}: steps between nodes, protocols, what a node sends at "
@@ -104,8 +106,9 @@ _ZH = {
     "network_only": "网络 {network}（仿真）",
     "seeds": "{seeds} 个种子：{low} 至 {high}（5 % 至 95 %），中位数 {median}",
     "band": "引擎相对逐包仿真的误差：在其测试集中至多 {error}",
-    "waiting_band": "每一步都等整个切片；流水传递时最多可少 {error}",
+    "waiting_band": "切片比通信库的粗；按库的切片最多可少 {error}",
     "sampled_band": "抽样：十次哈希与抽样中有九次在 {low} 至 {high} 之间，含最忙链路以外的等待",
+    "rounds_band": "只仿真部分轮次：{low} 至 {high}，即与全部轮次相比的最大偏差",
     "sampled_flows": "{flows} 条消息，其中抽样 {events} 条",
     "closed": "闭式公式",
     "gap": "{seconds}；仿真结果{gap}",
@@ -131,7 +134,7 @@ _ZH = {
     "why_bulk": "共享链路的长传输公平分享带宽",
     "why_meeting": "各环在交换机之间相遇，或受时延与带宽的限制相近：逐条消息仿真",
     "why_small": "逐条消息仿真",
-    "why_many": "消息太多，无法逐条仿真；由最忙的链路决定",
+    "why_many": "消息太多，无法逐条仿真",
     "why_buffers": "逐条消息仿真，端口缓冲有限",
     "buffers": "缓冲已满",
     "control_pause": "按优先级暂停发送方（PFC）",
@@ -162,7 +165,8 @@ _ZH = {
     "tried": "试过的算法",
     "cannot": "此处不可用：{reason}",
     "coarse": "为限制计算量，消息切分较粗；误差可达 {error}。",
-    "slices": "消息逐步等待整个切片，而通信库并不如此；--engine coupled 按流水传递播放。",
+    "slices": "切片比通信库的粗（按库的切片数量过多）；--engine coupled 按流水传递播放。",
+    "rounds": "以部分相继的轮次代表全部：各 rank 的进度相差越大，一轮用时越长。",
     "other_transport": "经 {transport} 时，节点间每步的用时、协议、每个节点的发送上限和窗口取"
     " {library} 与 {transport} 的值；链路仍是系统自己的。",
     "same_transport": "以 {transport} 代替系统自己的传输方式，此处没有任何变化。",
