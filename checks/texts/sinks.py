@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from checks.texts.program import Call, Program, called
 from checks.texts.resolve import Texts
 
-Kind = Literal["found", "rule", "fix", "error", "kind", "warning", "evidence"]
+Kind = Literal["found", "rule", "fix", "error", "kind", "warning", "evidence", "machine"]
 
 _PARTS: Final[tuple[Kind, ...]] = ("found", "rule", "fix")
 _ERRORS: Final = (
@@ -18,6 +18,13 @@ _ERRORS: Final = (
 )  # fmt: skip
 _WARNINGS: Final = ("warnings", "remarks", "notes")
 """Fields of answers, and of what they are made from, that are shown line by line."""
+
+
+_KEPT: Final[Mapping[str, Kind]] = {
+    **dict.fromkeys(_WARNINGS, "warning"),
+    "evidence": "evidence", "detail": "machine", "needed_for": "machine",
+}  # fmt: skip
+"""Fields that keep such a text, whatever they are fields of."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,14 +52,12 @@ def outlets(program: Program) -> Iterator[tuple[Kind, ast.expr, Call]]:
         for call in calls:
             for kind, node in _out(name, call):
                 yield kind, node, call
-    for name in _WARNINGS:
+    for name, kind in _KEPT.items():
         for node, call in program.given(name):
-            yield "warning", node, call
+            yield kind, node, call
     for node, call in program.given("found"):
         if called(call.node) == "Rule":  # which keeps the parts of a problem until it is broken
             yield "found", node, call
-    for node, call in program.given("evidence"):
-        yield "evidence", node, call
 
 
 def _out(name: str, call: Call) -> Iterator[tuple[Kind, ast.expr]]:

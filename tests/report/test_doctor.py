@@ -41,7 +41,7 @@ ANSWER = DoctorAnswer(
                 "Python",
                 "  python  正常  3.11.7",
                 "GPU",
-                "  gpu  没有  no nvidia-smi on PATH (用于: measuring chips)",
+                "  gpu  没有  PATH 中没有 nvidia-smi (用于: 测量芯片)",
             ],
         ),
     ],

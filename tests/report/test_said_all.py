@@ -44,7 +44,7 @@ NAMES = frozenset(
 FORMULAS = ("min_chips <= chips <= max_chips", "num_ranks ", "rank ", "size ", "no GPU")
 CATALOG = ("NVSwitch of the third generation", "long messages need", "one streaming job at a time")
 """Notes of switches that add, for readers of the source alone: no command shows them."""
-TYPED = ("time,count", "apt install ", "peak=", "dmesg -T")
+TYPED = ("time,count", "apt install ", "peak=", "dmesg -T", "/dev/net/tun", "ibsim, ")
 """Examples and commands to be typed as they stand, or that were."""
 EXAMPLE = re.compile(r"[\w.:/,=@%+-]*[\d=][\w.:/,=@%+-]*")
 
@@ -64,8 +64,8 @@ def told(one: Met) -> str:
     line = one.text.replace(SLOT, "x7")
     if one.kind == "kind":
         return _found(line, "kinds") or line
-    if one.kind == "evidence":
-        return said(line, "zh", "evidence")
+    if one.kind in {"evidence", "machine"}:
+        return said(line, "zh", "evidence" if one.kind == "evidence" else "doctor")
     if one.kind == "warning":
         return warned([line], "zh")[0]
     return refused(line, "zh") if one.kind == "error" else said(line, "zh", "errors")

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.doctor import DoctorAnswer
+from artery.report.said import said
 from artery.report.terminal import indented
 from artery.report.words import Language, words
 
@@ -28,11 +29,12 @@ def doctor_drawing(answer: DoctorAnswer, language: Language) -> RenderableType:
     for group, checks in groupby(answer.checks, key=lambda check: check.group):
         table = Table.grid(padding=(0, 2))
         for check in checks:
-            needed = f" ({word['needed_for']}: {check.needed_for})" if check.state != "ok" else ""
+            use = said(check.needed_for, language, "doctor")
+            needed = f" ({word['needed_for']}: {use})" if check.state != "ok" else ""
             table.add_row(
                 Text(check.name),
                 Text(word[f"doctor_{check.state}"], style=_STYLE[check.state]),
-                Text(check.detail + needed, overflow="fold"),
+                Text(said(check.detail, language, "doctor") + needed, overflow="fold"),
             )
         parts += [Text(word[f"group_{group}"], style="bold"), indented(table)]
     return Group(*parts)

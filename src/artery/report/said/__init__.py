@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 Room = Literal[
-    "remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings", "evidence"
+    "remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings", "evidence",
+    "doctor",
 ]  # fmt: skip
 """Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors, what
-diagnose asks for and refuses, the facts by name, what answers warn of, and what lines of a cabling
-show of a fault."""
+diagnose asks for and refuses, the facts by name, what answers warn of, what lines of a cabling show
+of a fault, and what doctor found."""
 
 _SLOT: Final = re.compile(r"\{(\d)\}")
 _FILLED: Final = re.compile(r"\{(\d)(=|:\w+)?\}")
