@@ -6,8 +6,12 @@ BIN := .venv/bin
 READY := .venv/.ready
 TRAINS := .venv/.trains
 IMPI := .venv/impi/bin/IMB-MPI1
+# Two processes share the tests where there are two cores; `make test SHARE=` is one after another.
+SHARE ?= --numprocesses auto --maxprocesses 2
 # A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
 TORCH ?= torch==2.13.0
+# Old versions of make mix the output of what runs side by side.
+SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 # The longest first.
 CHECKS := types duplicates style layers sizes spelling
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
@@ -36,11 +40,11 @@ $(IMPI): | $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefix .venv/impi impi-rt
 
 test: check $(IMPI) ## check, then all tests and the examples in docstrings; the simulator without C as well
-	$(BIN)/python -m pytest -q
-	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q tests/simulator tests/native
+	$(BIN)/python -m pytest -q $(SHARE)
+	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator tests/native
 
 check: $(TRAINS) ## style, types, layers, sizes, duplicates, spelling: two at once
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync $(CHECKS)
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(SYNC) $(CHECKS)
 
 types: ; $(BIN)/mypy
 duplicates: ; $(BIN)/python -m checks.duplicates $(PRODUCT)

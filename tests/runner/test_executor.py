@@ -163,7 +163,7 @@ def test_the_ring_is_at_most_one_and_a_half_times_the_librarys_own(
     said = ", ".join(f"{one:.2f} ({two:.2f})" for one, two in zip(middle, least, strict=True))
     with capsys.disabled():
         load = os.getloadavg()[0]
-        sys.stdout.write(
+        sys.stderr.write(
             f"\nring / library, 16 MiB, 2 ranks, median (least): {said}; load {load:.1f}\n"
         )
     assert min(middle) <= 1.5, said

@@ -130,5 +130,5 @@ def test_a_paced_ring_takes_two_n_minus_one_in_n_of_the_size(
             break
     with capsys.disabled():
         said = ", ".join(f"{ratio:.3f}" for ratio in ratios)
-        sys.stdout.write(f"\npaced ring / model: {said}; load {os.getloadavg()[0]:.1f}\n")
+        sys.stderr.write(f"\npaced ring / model: {said}; load {os.getloadavg()[0]:.1f}\n")
     assert abs(ratios[-1] - 1) < 0.05
