@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.network import Tree
+from artery.cluster.inside import Inside
+from artery.cluster.network import Tree, network, plan_of
 from artery.cluster.rings import ring_orders
-from artery.cluster.routing import Network, network
 from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
 from artery.collective.schedules import names, schedule, shapes
@@ -118,7 +118,7 @@ def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object
         shape["slices"] = int(np.clip(size // SLICE, 1, MOST))
     if "levels" in takes and ranks % per_node == 0:
         shape["levels"] = (per_node, ranks // per_node)
-    plan = network(system).plan
+    plan = plan_of(system)
     if "dims" in takes and isinstance(plan, Torus) and ranks == system.chips:
         shape["dims"] = plan.dims
     return shape
@@ -133,7 +133,7 @@ def _chained(system: System, ranks: int, per_node: int) -> Ints:
     rings = _inside(system, np.arange(per_node))
     if ranks % per_node:
         rings = rings[:0]
-    channels = max(_cards(network(system), per_node), len(rings))
+    channels = max(_cards(plan_of(system), per_node), len(rings))
     heads = [channel * per_node // channels for channel in range(channels)]
     if not len(rings):
         return np.stack([_turned(ranks, per_node, head) for head in heads])
@@ -155,19 +155,19 @@ def _turned(ranks: int, per_node: int, by: int) -> Ints:
 
 def _per_node(system: System, ranks: int) -> int:
     """Return the ranks in one scale-up domain, if nodes are filled one after the other."""
-    plan = network(system).plan
+    plan = plan_of(system)
     if isinstance(plan, Torus):
         return 1
     within = plan.within if isinstance(plan, Tree) else plan
     return min(within.whole.domain.chips, ranks)
 
 
-def _cards(wires: Network, per_node: int) -> int:
+def _cards(plan: Torus | Inside | Tree, per_node: int) -> int:
     """Return the network cards of one domain, at most one a chip; 1 without a network."""
-    if not isinstance(wires.plan, Tree):
+    if not isinstance(plan, Tree):
         return 1
-    domain = wires.plan.within.whole.domain
-    return max(1, min(wires.plan.fabric.cards * domain.nodes, per_node))
+    domain = plan.within.whole.domain
+    return max(1, min(plan.fabric.cards * domain.nodes, per_node))
 
 
 def _orders(system: System, chips: Ints) -> Ints:
