@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from artery.__main__ import run
 from artery.answers import train as answers
 from artery.answers.lab.bench import lab_bench
 from artery.answers.train.request import read_request
@@ -317,17 +316,6 @@ def test_an_agent_that_imports_dies_with_the_supervisor(tmp_path: Path) -> None:
         time.sleep(0.1)
     assert not _runs(hello["pid"])
     assert not Path(hello["memory"]).exists()
-
-
-def test_ctrl_c_ends_with_130_before_the_command_line_is_there(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted() -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("artery.cli.main", interrupted)
-    assert run() == 130
-    assert capfd.readouterr().err == "interrupted\n"
 
 
 def test_an_interrupt_inside_of_executed_text_ends_with_130_as_well() -> None:
