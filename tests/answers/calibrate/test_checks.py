@@ -141,7 +141,7 @@ def test_no_input_is_overwritten(
 def test_refusals_are_said_in_chinese(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = curve(tmp_path / "a.log", lambda _: 1.0, chip="NVIDIA A100-SXM4-80GB")
     for asked, said in (
-        (["--on", ON], "a100-80g 的日志, dgx-h100 的芯片是 h100-sxm"),
+        (["--on", ON], "a100-80g 的日志，dgx-h100 的芯片是 h100-sxm"),
         (["--on", "dgx-a100:8"], "只写了 dgx-a100 的 8 个芯片"),
     ):
         assert main(["calibrate", path, *asked, "--lang", "zh"]) == 3
