@@ -346,3 +346,24 @@ surroundings = {**os.environ, "ARTERY_PARENT": str(os.getpid()), "ARTERY_TOKEN":
 words = [sys.executable, "-m", "artery.runner.supervisor.agent", "127.0.0.1", sys.argv[1], "1"]
 subprocess.run(words, env=surroundings)
 """
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--json", "--log", "x"), "--json, --log: not heard by one rank of torchrun, mpirun"),
+        (("--agents", "2", "--copies", "memory"), "--agents, --copies: not heard"),
+        (("--ranks", "4"), "--ranks 4, but 2 ranks were started: leave it out"),
+        (("--lang", "zh", "--predict"), "--predict：由 torchrun"),
+    ],
+)
+def test_a_rank_that_something_else_started_refuses_what_it_would_ignore(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main(["train", "resnet18", *words]) == 2
+    assert said in capsys.readouterr().err

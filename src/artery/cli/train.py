@@ -208,7 +208,7 @@ def command(
     if model is None:
         raise UsageError("MODEL is missing: resnet18, resnet50, transformer or module:function")
     asked = _asked(options)
-    said = answers.launched(model, asked)
+    said = answers.launched(model, asked, _typed())
     if said is not None:
         _one_rank(said, preempted_code)
         return
@@ -222,6 +222,17 @@ def command(
     write_or_print(lambda place: _deliver(answer, as_json=as_json, lang=lang, out=place), out)
     if answer.preempted:
         raise click.exceptions.Exit(INTERRUPTED if answer.interrupted else preempted_code)
+
+
+def _typed() -> dict[str, str]:
+    """Return the options that stand on the command line, as they are spelled."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return {
+        one.name: one.opts[0]
+        for one in context.command.params
+        if context.get_parameter_source(one.name) is source
+    }
 
 
 def _asked(options: dict[str, Any]) -> dict[str, Any]:

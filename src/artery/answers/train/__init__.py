@@ -8,11 +8,12 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from artery.answers.train.alone import HEARD, check_of_use
 from artery.answers.train.compare import TrainComparison, compare_training
 from artery.answers.train.request import Request, read_request
 from artery.cloud.accounting import Account, account
@@ -346,23 +347,27 @@ def joined(address: str, places: int) -> None:
         raise InputError(Problem(field="--join", found=found, rule=rule, fix=fix))
 
 
-def launched(model: str, options: dict[str, Any]) -> dict[str, Any] | None:
+def launched(
+    model: str, options: dict[str, Any], flags: dict[str, str] | None = None
+) -> dict[str, Any] | None:
     """Train as the one rank that torchrun or srun gave this process; ``None`` if none did.
 
-    Returns what that rank has to say: ``kind`` ``done`` or ``left`` (told to go, and saved).
+    ``flags`` are the options that somebody asked for, as they are spelled. Returns what that rank
+    has to say: ``kind`` ``done`` or ``left`` (told to go, and saved). Raises ``UsageError`` for
+    flags that one rank has no use for.
     """
     from artery.runner.launch import world
 
     mine = world(os.environ)
     if mine is None:
         return None
+    check_of_use(flags or {}, mine.size, options.get("ranks"))
     installed("torch", _RANKS)
     from artery.runner.worker.standalone import Alone, train_alone
 
-    known = {field.name for field in fields(Settings)} | {"directory", "signals"}
     asked = read_request(
         model,
-        {name: value for name, value in options.items() if name in known} | {"ranks": mine.size},
+        {name: value for name, value in options.items() if name in HEARD} | {"ranks": mine.size},
     )
     link = Alone(asked.signals)
     run = Path(asked.directory or "artery-run").resolve()
