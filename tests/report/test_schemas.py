@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 
 from artery.cli import main
 from artery.cli.commands import COMMANDS
+from artery.simulator.choice import Engine, Why
 
 CALLS = [
     ["plan", "gpt2", "--on", "dgx-h100:8", "--top", "2", "--tokens", "1B"],
@@ -41,6 +42,7 @@ CALLS = [
         "2",
     ],
     ["simulate", "all_reduce", "--on", "dgx-h100:1"],
+    ["simulate", "all_reduce", "--on", "dgx-h100:8"],
     ["simulate", "alltoall", "--on", "dgx-h100:32", "--engine", "sampled"],
     ["simulate", "all_reduce", "--on", "dgx-h100:16", "--offload", "bf3", "--reduce-rate", "chip"],
     ["simulate", "--work", "tests/fixtures/chakra/step", "--on", "dgx-h100:8"],
@@ -101,3 +103,17 @@ def test_every_command_has_a_schema_that_names_it(command: str) -> None:
     jsonschema.Draft202012Validator.check_schema(known)
     assert f'"artery.{command}/1"' in json.dumps(known)
     assert command in {arguments[0] for arguments in CALLS}
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), [("engine", get_args(Engine)), ("engine_reason", get_args(Why))]
+)
+def test_every_engine_and_reason_that_can_be_taken_is_in_the_schema(
+    name: str, known: tuple[str, ...]
+) -> None:
+    (played,) = (
+        one["properties"]
+        for one in schema("simulate")["anyOf"]
+        if "engine_reason" in one.get("properties", {})
+    )
+    assert set(played[name]["enum"]) == set(known)

@@ -16,6 +16,7 @@ from artery.simulator.slices import pieces, sliced, wanted
 from artery.simulator.work import transfers_of
 
 Engine = Literal["coupled", "messages", "fluid", "sampled"]
+Why = Literal["asked", "pipelined", "bulk", "small", "many", "meeting", "buffers"]
 
 MOST_MESSAGES: Final = 6_000_000
 """Messages that are played one by one: some ten seconds and 900 MB on one core."""
@@ -74,13 +75,12 @@ Slices of trees in quarters are within 1 % of those in the transport's segments.
 class Chosen:
     """The engine, why it was taken (``why``, with ``count`` messages), how far off it may be.
 
-    ``why`` is ``asked``, ``pipelined``, ``bulk``, ``small``, ``many``, ``meeting`` or ``buffers``.
     ``segment`` is what the message engine cuts messages into, in bytes (0: not at all). ``control``
     is how full port buffers stop their senders (``none``: they are taken as endless).
     """
 
     engine: Engine
-    why: str
+    why: Why
     count: int
     error: float
     segment: int
