@@ -104,6 +104,16 @@ def test_a_line_that_makes_no_sense_is_named(line: str, rule: str) -> None:
     assert "file.goal:3" in str(caught.value)
 
 
+def test_a_label_is_told_once_and_not_where_its_own_line_is_wrong() -> None:
+    text = "l1: calc -5\nl2: calc 5\nl2 requires l1\nl3 requires l2\nl3 requires l3\nl3 requires l2"
+    with pytest.raises(InputError) as caught:
+        read(f"num_ranks 1\nrank 0 {{\n{text}\n}}\n")
+    assert [(one.line, one.found) for one in caught.value.problems] == [
+        (3, '"l1: calc -5"'),
+        (6, 'label "l3"'),
+    ]
+
+
 def test_all_lines_are_named_at_once() -> None:
     with pytest.raises(InputError) as caught:
         read("send 1b to 0\nnum_ranks 1\nrank 1 {\nnonsense\n}\n")

@@ -114,6 +114,21 @@ def test_one_trace_stands_for_all_chips(tmp_path: Path) -> None:
     assert found.seconds > 0
 
 
+def test_messages_of_a_trace_that_every_chip_copies_are_one_problem(tmp_path: Path) -> None:
+    one = tmp_path / "one.et"
+    one.write_bytes(trace(compute(1, 5), send(2, 1, 8), receive(3, 1, 8)))
+    with pytest.raises(InputError, match="2 sends and receives, first node 2") as caught:
+        played(one, "dgx-h100:16")
+    assert len(caught.value.problems) == 1
+    assert "a folder with the traces of all ranks" in str(caught.value)
+
+
+@pytest.mark.parametrize("links", [0, 2, 8])
+def test_as_many_links_are_told_as_were_asked_for(tmp_path: Path, links: int) -> None:
+    at = folder(tmp_path / "t", *[[collective(1, ALL_REDUCE, MIB)]] * 16)
+    assert len(played(at, "dgx-h100:16", links=links).links) == links
+
+
 def test_goal_is_played_as_well(tmp_path: Path) -> None:
     # 1000 ns, a message of 4 MiB, 2000 ns.
     file = tmp_path / "work.goal"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from artery.collective.overheads import Overheads
     from artery.core.graph import Operation, TaskGraph
     from artery.core.system import System
+    from artery.formats.chakra.nodes import ChakraNode
     from artery.simulator.placed import Placed
     from artery.simulator.scenario import EngineName, Scenario
     from artery.simulator.tasks import TasksPlayed
@@ -115,9 +116,43 @@ def _graph(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
     if not Path(file).is_dir() and _is_goal(file):
         return task_graph(read_text(file)), "goal", False
     files = rank_files(file)
+    _refuse_empty(files)
     ranks = [(name, read_nodes(name)) for name in files]
     alone = len(ranks) == 1 and not Path(file).is_dir()
+    if alone and chips > 1:
+        _refuse_messages(*ranks[0])
     return job_graph(ranks * (chips if alone else 1)), "chakra", alone
+
+
+def _refuse_messages(path: str, nodes: tuple[ChakraNode, ...]) -> None:
+    """Refuse sends and receives in a trace of which every chip runs a copy: none has a partner."""
+    ends = [node for node in nodes if node.kind in ("send", "receive")]
+    if ends:
+        raise InputError(
+            Problem(
+                file=path,
+                found=f"{len(ends):,} sends and receives, first node {ends[0].number} "
+                f"({ends[0].name})",
+                rule="every chip runs a copy of one rank's trace: none would be its partner",
+                fix="a folder with the traces of all ranks",
+            )
+        )
+
+
+def _refuse_empty(files: Sequence[str]) -> None:
+    """Refuse files with nothing in them, of which nobody can tell what they should be."""
+    with Problems() as problems:
+        for file in files:
+            if Path(file).is_file() and not Path(file).stat().st_size:
+                problems.add(
+                    Problem(
+                        file=file,
+                        found="an empty file",
+                        rule="a work is a Chakra trace (binary: a header and nodes, each after its "
+                        "length) or a GOAL text (num_ranks 2, then rank 0 { ... })",
+                        fix="write or copy the file again",
+                    )
+                )
 
 
 def _is_goal(file: str) -> bool:
@@ -208,7 +243,7 @@ def _told(
         engine=played.chosen.engine,
         error=played.chosen.error,
         events=played.events,
-        links=_hottest(played),
+        links=_hottest(played, request.links),
         replicated=replicated,
         timeless=int((computes & (graph.delay == 0)).sum()) if form == "chakra" else 0,
     )
@@ -271,7 +306,7 @@ def _critical(graph: TaskGraph, played: TasksPlayed) -> tuple[Stretch, ...]:
         task = int(graph.after[max(ends, key=ends.__getitem__)])
 
 
-def _hottest(played: TasksPlayed, count: int = 5) -> tuple[tuple[str, float], ...]:
+def _hottest(played: TasksPlayed, count: int) -> tuple[tuple[str, float], ...]:
     """Return the links that send longest, with the share of the whole time."""
     from artery.simulator.loads import vertex
 

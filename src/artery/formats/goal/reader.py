@@ -14,6 +14,7 @@ from artery.errors import InputError, Problem, Problems
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
 
+_LABEL: Final = re.compile(r"([A-Za-z]\w*)\s*:")
 _OPERATION: Final = re.compile(
     r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?"
     r"(?:calc\s+(?P<calc>\d+)|(?P<verb>send|recv)\s+(?P<size>\d+)\s*b\s+(?P<word>to|from)\s+"
@@ -33,6 +34,9 @@ _DIGITS: Final = 40
 
 _NAMES: Final = 2**32 - 1
 """Ranks and tags have 32 bits in LogGOPSim."""
+
+_TOLD: Final = -1
+"""The task of a label of which it is told already what is wrong: with its line, or none has it."""
 
 _NANOSECOND: Final = 1000
 """Picoseconds in the unit of ``calc`` (LogGOPSim counts in nanoseconds)."""
@@ -115,6 +119,8 @@ def _statement(tasks: _Tasks, number: int, rank: int, line: str, labels: dict[st
         if found["label"]:
             labels[found["label"]] = len(tasks.rank) - 1
     else:
+        if (named := _LABEL.match(line)) is not None:
+            labels.setdefault(named[1], _TOLD)
         rule = "a rank has sends, receives, calc and requires"
         tasks.wrong(number, f'"{line}"', rule, "e.g. l1: send 8b to 1 tag 0")
 
@@ -140,13 +146,15 @@ def _check_rank(tasks: _Tasks, line: int, rank: int, begun: int | None) -> None:
 
 
 def _depend(tasks: _Tasks, line: int, found: re.Match[str], labels: dict[str, int]) -> None:
-    unknown = [label for label in (found["later"], found["earlier"]) if label not in labels]
-    for label in unknown:
-        fix = "give a line above this label"
-        tasks.wrong(line, f'label "{label}"', "no line of this rank has it", fix)
-    if not unknown:
-        begun = found["kind"] == "irequires"
-        tasks.edges.append((labels[found["later"]], labels[found["earlier"]], begun))
+    both = found["later"], found["earlier"]
+    for label in both:
+        if label not in labels:
+            fix = "give a line above this label"
+            tasks.wrong(line, f'label "{label}"', "no line of this rank has it", fix)
+            labels[label] = _TOLD
+    later, earlier = (labels[label] for label in both)
+    if _TOLD not in (later, earlier):
+        tasks.edges.append((later, earlier, found["kind"] == "irequires"))
 
 
 def _operate(tasks: _Tasks, line: int, rank: int, found: re.Match[str]) -> None:

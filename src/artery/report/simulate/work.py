@@ -17,7 +17,7 @@ from artery.report.simulate.words import simulate_words
 from artery.report.words import Language
 
 _SHOWN: Final = 6
-"""Ranks, stretches and links that are shown."""
+"""Ranks that are shown."""
 
 _EN = {
     "title": "{work} on {system}: {ranks} ranks, {tasks} tasks, {routing} routing",
@@ -149,7 +149,7 @@ def _facts(answer: WorkAnswer, word: Mapping[str, str]) -> Iterator[tuple[str, s
                 time=units.show_time(longest.seconds),
             ),
         )
-    for number, (name, load) in enumerate(answer.links[:_SHOWN]):
+    for number, (name, load) in enumerate(answer.links):
         line = word["link"].format(name=name, load=units.show_percent(load))
         yield word["links"] if not number else "", line
 
