@@ -39,6 +39,11 @@ def test_an_unknown_collective_gets_the_nearest_names() -> None:
         type_named("bfloat")
 
 
+def test_an_algorithm_that_is_played_only_is_not_called_unknown() -> None:
+    with pytest.raises(UsageError, match="pairwise has no closed form, and artery simulate plays"):
+        expect("alltoall", "dgx-h100:1000", algorithm="pairwise")
+
+
 @pytest.mark.parametrize(
     ("text", "sizes"),
     [

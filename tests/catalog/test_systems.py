@@ -325,7 +325,7 @@ def test_a_graph_that_falls_apart_is_refused(tmp_path: Path) -> None:
     [
         ('"chip3"', '"chip4"', "4 chips, numbered from 0"),
         ('"chip3"', '"gpu3"', "chip0, switch3"),
-        ('"chip3"', '"switch1"', "two different ends"),
+        ('"chip3"', '"switch1"', "switch1, switch1, a cable has two different ends"),
         ('"nccl"', '"ncl"', "library"),
         ('kind = "graph"', 'kind = "torus"', "torus"),
         ("chips = 4", "chips = 400", "2 to 256"),

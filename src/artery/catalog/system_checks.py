@@ -134,7 +134,9 @@ def _graph(node: NodeTable) -> Iterator[Complaint]:
     for index, cable in enumerate(node.cables):
         here: Path = (*path, index, "ends")
         if len(cable.ends) != 2 or len(set(cable.ends)) != 2:
-            yield Complaint(here, repr(list(cable.ends)), "a cable has two different ends", "")
+            found = ", ".join(cable.ends) or "nothing"
+            fix = 'for example ends = ["chip0", "chip1"]'
+            yield Complaint(here, found, "a cable has two different ends", fix)
         for end in cable.ends:
             match = VERTEX.fullmatch(end)
             if match is None:

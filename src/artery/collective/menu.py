@@ -17,6 +17,7 @@ from typing import Literal
 
 from artery.collective.algorithms import ALGORITHMS, serving
 from artery.collective.library import Library, release
+from artery.collective.schedules import names
 from artery.collective.spelling import spelled
 from artery.core.pricing import Collective
 from artery.errors import UnknownNameError, UsageError
@@ -50,7 +51,7 @@ def menu(
     those of switches between nodes as ``adds`` says; ``best`` everything that is implemented;
     any other name stands for itself (``nvls_tree``, ``NVLSTree`` and ``nvls-tree`` alike).
     Raises :class:`artery.errors.UnknownNameError` for a name that is no algorithm and
-    :class:`artery.errors.UsageError` for one that does not do ``collective``.
+    :class:`artery.errors.UsageError` for one that has no closed form or does not do ``collective``.
     """
     able = serving(collective)
     if algorithm == "best":
@@ -67,6 +68,12 @@ def menu(
         return known
     name = spelled(algorithm, ALGORITHMS)
     if name is None:
+        played = spelled(algorithm, names())
+        if played is not None:
+            raise UsageError(
+                f"{played} has no closed form, and artery simulate plays it; "
+                f"use auto, best or one of {', '.join(able)}"
+            )
         raise UnknownNameError("algorithm", algorithm, ("auto", "best", *ALGORITHMS))
     if name not in able:
         raise UsageError(

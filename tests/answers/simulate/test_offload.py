@@ -82,7 +82,10 @@ def test_without_switches_another_algorithm_is_taken(offload: str) -> None:
         ({"offload": "sharp"}, "switch"),
         ({"offload": 3}, "must be text"),
         ({"reduce_rate": "lots"}, "400 GB/s, or chip"),
-        ({"reduce_rate": "0 GB/s"}, "400 GB/s, or chip"),
+        ({"reduce_rate": "0 GB/s"}, "at least 1 B/s"),
+        ({"reduce_rate": "-1GB/s"}, "at least 1 B/s"),
+        ({"reduce_rate": "1e15 GB/s"}, "at most 1e+18 B/s"),
+        ({"reduce_rate": "1e-30GB/s"}, "at least 1 B/s"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, object], said: str) -> None:

@@ -224,6 +224,7 @@ def test_one_rank_costs_nothing() -> None:
         ({"slow": ["9=2x"]}, "numbered from 0"),
         ({"slow": ["1=fast"]}, "slow"),
         ({"slow": ["x"]}, "RANK=FACTORx"),
+        ({"slow": ["3=1e300x"]}, "a number from 1 to 1,000,000"),
         ({"background": ["120%"]}, "between 0 and 1"),
         ({"background": ["100%"]}, "must be left"),
         ({"background": ["alltoall:1G:7-3"]}, "FIRST-LAST"),

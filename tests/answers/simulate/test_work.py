@@ -220,6 +220,12 @@ def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:
     (gap / "step.0.et").unlink()
     with pytest.raises(InputError, match="no trace of rank 0"):
         played(gap)
+    nothing = tmp_path / "nothing.goal"
+    nothing.touch()
+    with pytest.raises(
+        InputError, match=r"an empty file, .* Chakra trace .* GOAL text \(num_ranks"
+    ):
+        played(nothing)
     (gap / "other.et").write_bytes(b"")
     with pytest.raises(InputError, match="ends in its rank"):
         played(gap)

@@ -36,6 +36,15 @@ no transport to choose)."""
 MOST_BYTES: Final = 2**60
 """Bytes of all of a matrix: the same as of one size, so that no sum of them runs over."""
 
+LEAST_RATE: Final = 1.0
+"""B/s: rates of links and of adding are whole numbers of bytes per second."""
+
+MOST_RATE: Final = 1e18
+"""B/s, assumed: a hundred thousand times any chip's; twice as much is a 64-bit number too."""
+
+MOST_FACTOR: Final = 1e6
+"""Assumed: a link that is a million times slower is as good as down."""
+
 MOST_SECONDS: Final = 1e6
 """Assumed: a run that is eleven days late is a slip of the pen; time is counted in picoseconds."""
 
@@ -88,10 +97,14 @@ def adding(text: str | None, system: System) -> float:
     if text == "chip":
         return system.chip.memory.bandwidth / PASSES
     try:
-        return units.parse(text, "B/s", positive=True)
+        rate = units.parse(text, "B/s")
     except InputError:
-        raise _bad("reduce-rate", text, "bytes per second that a chip adds",
-                   "400 GB/s, or chip") from None  # fmt: skip
+        rate = 0.0
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        rule = (f"bytes per second that a chip adds, at least {LEAST_RATE:g} B/s and "
+                f"at most {MOST_RATE:g} B/s")  # fmt: skip
+        raise _bad("reduce-rate", text, rule, "400 GB/s, or chip")
+    return rate
 
 
 def share(text: str, field: str) -> float:
@@ -203,8 +216,8 @@ def _factor(text: str, number: str, fix: str) -> float:
         value = float(number)
     except ValueError:
         value = 0.0
-    if not 1.0 <= value <= 1e6:
-        raise _bad("slow", text, "a factor is a number from 1 on", fix)
+    if not 1.0 <= value <= MOST_FACTOR:
+        raise _bad("slow", text, f"a factor is a number from 1 to {MOST_FACTOR:,.0f}", fix)
     return value
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
-from artery.errors import InputError, Problem, UsageError
+from artery.errors import InputError, Problem, Problems, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from artery.answers.simulate.request import Request
     from artery.collective.library import Library
