@@ -342,6 +342,18 @@ def test_mistakes_in_a_file_are_placed_and_explained(
     assert all(problem.line for problem in caught.value.problems)
 
 
+@pytest.mark.parametrize("time", ["1e9 s", "1000001 s"])
+def test_a_hop_of_weeks_is_refused_at_its_line(tmp_path: Path, time: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(USER.replace("hop: 450 ns", f"hop: {time}"))
+    with pytest.raises(InputError, match="must be at most 1,000,000 s") as caught:
+        system(str(file))
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.field) == (str(file), "fabric.hop")
+    assert problem.line
+    assert problem.fix
+
+
 def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(USER.replace("chips: 8", "chip: 8").replace("450 ns", "450"))

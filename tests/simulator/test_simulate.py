@@ -225,6 +225,27 @@ def test_what_takes_longer_than_the_clock_counts_is_refused(node: System, engine
         played(node, "ring", 2**60, slow)
 
 
+@pytest.mark.parametrize("engine", ["coupled", "messages"])
+def test_adding_that_takes_longer_than_the_clock_counts_is_refused(
+    node: System, engine: str
+) -> None:
+    slow = Scenario(engine=engine, adding=100.0)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"B added at 100 B/s, .* at its slowest adding rate"):
+        played(node, "ring", 2**30, slow)
+
+
+def test_the_slowest_adding_that_is_played_takes_its_time(node: System) -> None:
+    """Every chip adds 7/8 of the buffer at 2 kB/s."""
+    found = played(node, "ring", 2**30, Scenario(engine="coupled", adding=2000.0))
+    assert found.seconds == pytest.approx(2**30 * 7 / 8 / 2000, rel=0.01)
+
+
+def test_steps_over_a_latency_longer_than_the_clock_counts_are_refused() -> None:
+    far = system("dgx-h100:64", ["fabric.hop=900000 s"])
+    with pytest.raises(InputError, match=r"steps over links that take .* of its longest latency"):
+        played(far, "ring", MIB, Scenario())
+
+
 def test_an_all_to_all_of_too_many_messages_is_refused_before_they_are_listed() -> None:
     large = system("rail-clos-h100:65536")
     scenario = Scenario(failed=0.01, failing=1e-3)

@@ -24,6 +24,9 @@ Capacity = Annotated[float, Unit("B", positive=True)]
 Rate = Annotated[float, Unit("B/s", positive=True)]
 LinkRate = Annotated[float, Unit("B/s", directed=True, positive=True)]
 Seconds = Annotated[float, Unit("s")]
+Delay = Annotated[float, Unit("s", most=1e6)]
+"""The latency of a link or switch: eleven days and more are a slip of the pen, and what is played
+counts picoseconds in 64 bits."""
 Watts = Annotated[float, Unit("W", positive=True)]
 Dollars = Annotated[float, Unit("USD")]
 Metres = Annotated[float, Unit("m", positive=True)]
@@ -130,7 +133,7 @@ class LinkTable:
     kind: str
     bandwidth: LinkRate
     efficiency: Ratio
-    latency: Seconds
+    latency: Delay
     energy_per_bit: EnergyPerBit | None = None
     price: Dollars | None = None
     reach: Metres | None = None

@@ -31,7 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from artery.catalog.schema import STRICT, Dollars, LinkRate, Rate, Ratio, Seconds, Watts
+from artery.catalog.schema import STRICT, Delay, Dollars, LinkRate, Rate, Ratio, Seconds, Watts
 
 NodeKind = Literal[
     "single",
@@ -94,7 +94,7 @@ class NodeTable:
     chips: int = 1
     link: str | None = None
     bandwidth: LinkRate | None = None
-    latency: Seconds | None = None
+    latency: Delay | None = None
     switches: int | None = None
     trays: int = 18
     reduction: Literal["nvls", "none"] | None = None
@@ -156,8 +156,8 @@ class FabricTable:
 
     nic: NicTable
     tiers: tuple[LevelTable, ...]
-    hop: Seconds
-    latency: Seconds | None = None
+    hop: Delay
+    latency: Delay | None = None
     rails: bool = False
     rail_only: bool = False
     routing: Routing = "hash"
@@ -182,13 +182,13 @@ class DragonflyTable:
     nic: NicTable
     nodes: int
     routers: int
-    hop: Seconds
-    long: Seconds
+    hop: Delay
+    long: Delay
     spines: int = 0
     local: int = 1
     between: int = 1
     radix: int = 64
-    latency: Seconds | None = None
+    latency: Delay | None = None
     routing: Routing = "hash"
     reduction: Literal["sharp", "none"] = "none"
     published: int | None = None
@@ -213,7 +213,7 @@ class TorusTable:
     wrap: bool = True
     each_side: bool = False
     bandwidth: LinkRate | None = None
-    latency: Seconds | None = None
+    latency: Delay | None = None
 
     __pydantic_config__: ClassVar = STRICT
 

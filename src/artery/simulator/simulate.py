@@ -8,6 +8,7 @@ from typing import Final
 from artery.cluster.routing import Network
 from artery.core.system import System
 from artery.errors import InputError, Problem
+from artery.native.work import PICOSECONDS
 from artery.simulator.buffers import control_of
 from artery.simulator.choice import ERROR, again, choose
 from artery.simulator.placed import Placed, check
@@ -36,7 +37,7 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     if not wires.network.whole:
         jobs = tuple(_laid_anew(job, wires.network) for job in jobs)
     chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
-    check_time(jobs, wires)
+    check_time(jobs, wires, scenario)
     if chosen.engine == "sampled":
         return run_sampled(system, wires, jobs[0], scenario, chosen)
     if chosen.engine == "coupled":
@@ -74,17 +75,35 @@ def _laid_anew(job: Placed, left: Network) -> Placed:
     return replace(job.again(left), size=job.size, release=job.release, job=job.job)
 
 
-def check_time(jobs: tuple[Placed, ...], wires: Wires) -> None:
-    """Refuse what may take longer than picoseconds count in 64 bits, by the slowest link."""
-    rate = wires.network.rate[wires.network.rate > 0]
+def check_time(jobs: tuple[Placed, ...], wires: Wires, scenario: Scenario) -> None:
+    """Refuse what may take longer than picoseconds count in 64 bits.
+
+    That is by the slowest link, by who adds slowest, or by the steps over the longest latency.
+    """
     total = float(sum(job.total for job in jobs))
-    seconds = total / float(rate.min()) if len(rate) else 0.0
-    if seconds > MOST_SECONDS:
-        raise InputError(
-            Problem(
-                field="size",
-                found=f"{total:,.0f} B over links of {float(rate.min()):,.0f} B/s",
-                rule=f"a run of at most {MOST_SECONDS:,.0f} s over its slowest link is played",
-                fix="a smaller size, or links that are less slow",
-            )
+    rate = wires.network.rate[wires.network.rate > 0]
+    if len(rate):
+        slowest = float(rate.min())
+        found = f"{total:,.0f} B over links of {slowest:,.0f} B/s"
+        rule = f"a run of at most {MOST_SECONDS:,.0f} s over its slowest link is played"
+        _refuse_long(
+            total / slowest, "size", found, rule, "a smaller size, or links that are less slow"
         )
+    adding = [one for one in (scenario.adding, scenario.card_adding) if one]
+    if adding:
+        found = f"{total:,.0f} B added at {min(adding):,.0f} B/s"
+        rule = f"a run of at most {MOST_SECONDS:,.0f} s at its slowest adding rate is played"
+        _refuse_long(
+            total / min(adding), "reduce-rate", found, rule, "a smaller size, or a higher rate"
+        )
+    steps = max((job.schedule.steps for job in jobs), default=0)
+    longest = float(wires.network.latency.max(initial=0)) / PICOSECONDS
+    found = f"{steps:,} steps over links that take {longest:,.0f} s"
+    rule = f"a run of at most {MOST_SECONDS:,.0f} s of its longest latency is played"
+    _refuse_long(steps * longest, "latency", found, rule, "a shorter latency or hop of the system")
+
+
+def _refuse_long(seconds: float, field: str, found: str, rule: str, fix: str) -> None:
+    """Refuse a run that may take so many seconds, if those are too many."""
+    if seconds > MOST_SECONDS:
+        raise InputError(Problem(field=field, found=found, rule=rule, fix=fix))

@@ -78,7 +78,7 @@ def play_tasks(
     _refuse_long(graph)
     chosen = choose(laid.jobs, scenario)
     wires = wired(system, scenario)
-    check_time(laid.jobs, wires)
+    check_time(laid.jobs, wires, scenario)
     if not laid.jobs:
         begin, done = _opened(_linked(_nothing(), graph, laid, ()), graph)
         return TasksPlayed(begin, done, wires.network, wires.network.rate * 0, chosen, 0)

@@ -103,10 +103,15 @@ class Unit:
     unit: str
     directed: bool = False
     positive: bool = False
+    most: float | None = None
 
     def parse(self, value: object) -> float:
-        """Return ``value`` as an SI float; see :func:`parse`."""
-        return parse(value, self.unit, directed=self.directed, positive=self.positive)
+        """Return ``value`` as an SI float, at most ``most``; see :func:`parse`."""
+        found = parse(value, self.unit, directed=self.directed, positive=self.positive)
+        if self.most is not None and found > self.most:
+            rule = f"must be at most {self.most:,.0f} {self.unit}"
+            raise _problem(f'"{value}"', rule, self.unit, self.directed)
+        return found
 
     def __get_pydantic_core_schema__(self, source: Any, handler: _Handler) -> Any:  # noqa: ANN401
         """Validate with :meth:`parse`; the error carries ``found``, ``rule`` and ``fix``."""
