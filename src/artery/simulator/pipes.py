@@ -11,7 +11,7 @@ from artery.core.system import System
 from artery.native.pipelines import Pipelines
 from artery.simulator.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
 from artery.simulator.placed import Ints, Placed
-from artery.simulator.routes import Ends, Routes, domain, ends, routes, spread
+from artery.simulator.routes import Ends, Routes, by_queue, domain, ends, routes, spread
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import Wires
 
@@ -285,11 +285,7 @@ def _routed(system: System, wires: Wires, pairs: Ends, scenario: Scenario, ways:
     if scenario.routing == "spray" or ways == 1:
         found = routes(system, wires.network, pairs, scenario, ways=ways)
         return found if ways == 1 else spread(found, ways)
-    many = len(pairs.source)
-    cut = None if pairs.cut is None else np.repeat(pairs.cut, ways)
-    each = Ends(np.repeat(pairs.source, ways), np.repeat(pairs.target, ways), cut)
-    found = routes(system, wires.network, each, scenario, np.tile(np.arange(ways), many))
-    return Routes(np.arange(many + 1) * ways, found.start, found.link)
+    return by_queue(system, wires.network, pairs, scenario, ways)
 
 
 def _amount(pipe: Pipe, job: Placed) -> int:

@@ -110,6 +110,17 @@ def routes(
     return routed if pairs.cut is None else _cut(routed, pairs.cut)
 
 
+def by_queue(
+    system: System, network: Network, pairs: Ends, scenario: Scenario, queues: int
+) -> Routes:
+    """Return a path for each of the ``queues`` of every pair, one after the other."""
+    many = len(pairs.source)
+    cut = None if pairs.cut is None else np.repeat(pairs.cut, queues)
+    each = Ends(np.repeat(pairs.source, queues), np.repeat(pairs.target, queues), cut)
+    found = routes(system, network, each, scenario, np.tile(np.arange(queues), many))
+    return Routes(np.arange(many + 1) * queues, found.start, found.link)
+
+
 def _mixed(usual: Routes, others: Paths, beyond: Flags) -> Routes:
     """Return the paths of all pairs: one each of ``others`` where an end is ``beyond`` nodes."""
     plain = ~beyond

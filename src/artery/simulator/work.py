@@ -14,8 +14,9 @@ from artery.core.system import System
 from artery.native.gates import by_steps, joined
 from artery.native.work import PICOSECONDS, Gates, Transfers, Whole, Work
 from artery.simulator.adding import Adders, adding_transfers
+from artery.simulator.pipes import SLICE
 from artery.simulator.placed import Ints, Placed
-from artery.simulator.routes import Ends, Routes, ends, routes
+from artery.simulator.routes import Ends, Routes, by_queue, ends, routes
 from artery.simulator.scenario import Scenario
 from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of
 from artery.simulator.wires import Wires
@@ -67,11 +68,22 @@ def transfers_of(job: Placed) -> int:
         return 0
     if sliced(job):
         return slices_of(job)
-    if steps == 1 and job.schedule.collective == "alltoall":
-        return job.schedule.ranks * (job.schedule.ranks - 1)
+    if job.schedule.collective == "alltoall":
+        # A rank sends a peer in one step all blocks for it, or that go by way of it, at once.
+        return job.schedule.ranks * min(round(job.schedule.wire), job.schedule.ports * steps)
     seen = {0, steps // 2, steps - 1}
     most = max(len(job.schedule.step(k).source) for k in seen)
     return most * steps
+
+
+def blocks_of(job: Placed) -> int:
+    """Return the blocks that an all-to-all moves by way of other ranks, each move counted.
+
+    0 where every block goes straight to its target, and for other collectives.
+    """
+    ranks, moved = job.schedule.ranks, job.schedule.ranks * round(job.schedule.wire)
+    passed_on = job.schedule.collective == "alltoall" and moved > ranks * (ranks - 1)
+    return moved if passed_on else 0
 
 
 def explicit(
@@ -81,15 +93,20 @@ def explicit(
     flats = _flats(jobs, scenario)
     many = sum(len(one.size) for one in flats)
     which: Whole
+    split = _split(flats, scenario)
+    turns = 1 if split else scenario.queue_pairs
     if many >= MANY and scenario.routing in ("ecmp", "static"):
-        pairs, entropy, which = _by_step(wires, jobs, flats, scenario.queue_pairs)
+        pairs, entropy, which = _by_step(wires, jobs, flats, turns)
     else:
-        pairs, entropy, which = _distinct(wires, jobs, flats, scenario.queue_pairs)
+        pairs, entropy, which = _distinct(wires, jobs, flats, turns)
     told = [(one.step, one.source, one.target) for one in flats] if many <= MOST_TIMES else []
     sent = [(one.size, one.gates) for one in flats]
     adds = np.concatenate([one.adds for one in flats])
     del flats  # of millions of messages their ends are half a hundred megabytes
-    routed = routes(system, wires.network, pairs, scenario, entropy)
+    if split:
+        routed = by_queue(system, wires.network, pairs, scenario, scenario.queue_pairs)
+    else:
+        routed = routes(system, wires.network, pairs, scenario, entropy)
     path = which if len(routed.start) == len(pairs.source) + 1 else routed.first[which]
     several = routed.first[1:] - routed.first[:-1]
     other = None
@@ -125,6 +142,18 @@ def explicit(
         routed=routed,
         last=tuple(int(end) - many for end, many in zip(rows, actors, strict=True)),
     )
+
+
+def _split(flats: list[_Flat], scenario: Scenario) -> bool:
+    """Return whether every message is cut over all queue pairs, and not sent over one in turn.
+
+    A library hands slices to its queue pairs in turn (NCCL_IB_QPS_PER_CONNECTION): a message that
+    has one for each goes over all of them at once.
+    """
+    queues = scenario.queue_pairs
+    if queues == 1 or scenario.routing not in ("ecmp", "static"):
+        return False
+    return all((one.size >= queues * SLICE).all() for one in flats)
 
 
 def _flats(jobs: tuple[Placed, ...], scenario: Scenario) -> list[_Flat]:
