@@ -117,6 +117,17 @@ def test_algorithms_stand_in_one_line_where_there_is_a_choice(
     assert line in " ".join(text(told, language, 120).split())
 
 
+def test_an_algorithm_of_which_one_collective_is_summed_stands_once() -> None:
+    found = factories.answer()
+    chosen = (
+        Chosen("dp", "all_reduce", 8, 8, 1e6, "CollNet", "Simple", 1e-4),
+        Chosen("dp", "all_gather", 8, 8, 1e6, "CollNet", "Simple", 1e-4),
+    )
+    told = replace(found, plans=(replace(found.plans[0], collectives=chosen),))
+    line = "data parallel CollNet (summed in network switches) "
+    assert line in " ".join(text(told, "en", 120).split())
+
+
 def test_on_a_terminal_the_groups_have_their_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("FORCE_COLOR", "1")

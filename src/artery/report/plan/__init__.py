@@ -204,14 +204,14 @@ def _reasons(result: PlanResult, language: Language) -> RenderableType:
 
 def _chosen(result: PlanResult, words: Words) -> Iterator[str]:
     """Yield a part of the step and its algorithms, where the library has several to choose from."""
-    found: dict[str, dict[str, None]] = {}
+    found: dict[str, dict[str, str]] = {}
     for one in result.collectives:
         if one.algorithm not in _ONLY_WAY:
             by = words.get(f"in_{one.adder}".replace(" ", "_"))
-            said = f"{one.algorithm} ({by})" if by else one.algorithm
-            found.setdefault(one.kind, {})[said] = None
+            known = found.setdefault(one.kind, {})
+            known[one.algorithm] = f" ({by})" if by else known.get(one.algorithm, "")
     for part, algorithms in found.items():
-        yield f"{words[part]} {', '.join(algorithms)}"
+        yield f"{words[part]} {', '.join(name + by for name, by in algorithms.items())}"
 
 
 def _lever(lever: Lever, language: Language) -> Text:
