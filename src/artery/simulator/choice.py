@@ -13,13 +13,17 @@ from artery.simulator.rounds import in_rounds
 from artery.simulator.sampled import samplable
 from artery.simulator.scenario import Scenario, protocol
 from artery.simulator.slices import pieces, sliced, wanted
-from artery.simulator.work import transfers_of
+from artery.simulator.work import blocks_of, transfers_of
 
 Engine = Literal["coupled", "messages", "fluid", "sampled"]
 Why = Literal["asked", "pipelined", "bulk", "small", "many", "meeting", "buffers"]
 
 MOST_MESSAGES: Final = 6_000_000
 """Messages that are played one by one: some ten seconds and 900 MB on one core."""
+
+MOST_BLOCKS: Final = 25_000_000
+"""Moves of blocks from which the messages of an all-to-all by way of other ranks are gathered: some
+ten seconds on one core."""
 
 MOST_EVENTS: Final = 8_000_000
 """Hops of segments beyond which messages are cut more coarsely: a second or two on one core."""
@@ -93,6 +97,7 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     Raises ``InputError`` where no engine can play them: too many messages and no pipelined form,
     or finite buffers that are asked for and would take too long.
     """
+    _refuse_blocks(jobs)
     count = count_of(jobs, scenario)
     found = _held(jobs, scenario, control, count) if control != "none" else None
     found = found or _of_a_sample(jobs, scenario, count)
@@ -110,7 +115,7 @@ def choose(jobs: tuple[Placed, ...], scenario: Scenario, control: Control = "non
     if scenario.engine == "auto" and pipelined and (slices_pass(jobs) or count > COUPLED_FROM):
         return Chosen("coupled", "pipelined", count, ERROR["coupled"], segment)
     if count > MOST_MESSAGES:
-        raise _too_many(count)
+        raise _too_many(jobs, scenario, count)
     if scenario.engine != "auto":
         error = ERROR["fluid"] if scenario.engine == "fluid" else coarse
         return Chosen(scenario.engine, "asked", count, error, segment)
@@ -241,16 +246,45 @@ def _not_pipelined() -> InputError:
     )
 
 
-def _too_many(count: int) -> InputError:
-    return InputError(
-        Problem(
-            field="algorithm",
-            found=f"{count:,} messages",
-            rule=f"at most {MOST_MESSAGES:,} are played one by one",
-            fix="a pipelined algorithm (ring, tree), an all-to-all of equal messages, of which a "
-            "sample will do, or fewer chips",
+def _refuse_blocks(jobs: tuple[Placed, ...]) -> None:
+    """Refuse an all-to-all by way of other ranks whose messages take too long to gather."""
+    blocks = sum(blocks_of(job) for job in jobs)
+    if blocks > MOST_BLOCKS:
+        raise InputError(
+            Problem(
+                field="algorithm",
+                found=f"{blocks:,} moves of blocks by way of other ranks",
+                rule=f"messages are gathered from at most {MOST_BLOCKS:,}",
+                fix=STRAIGHT,
+            )
         )
-    )
+
+
+STRAIGHT: Final = "--algorithm grouped, which sends straight to the target, or fewer chips"
+
+
+def _too_many(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> InputError:
+    rule = f"at most {MOST_MESSAGES:,} are played one by one"
+    if scenario.failing:
+        rule = f"with --fail-at all are played one by one, at most {MOST_MESSAGES:,}"
+    fix = _fewer(jobs, scenario)
+    return InputError(Problem(field="algorithm", found=f"{count:,} messages", rule=rule, fix=fix))
+
+
+def _fewer(jobs: tuple[Placed, ...], scenario: Scenario) -> str:
+    """Return what has fewer messages, or need not have each of them played."""
+    kinds = {job.schedule.collective for job in jobs}
+    if scenario.failing and "all_reduce" in kinds:
+        return "--algorithm halving_doubling, fewer chips, or leave --fail-at out"
+    if scenario.failing:
+        return "fewer chips, or leave --fail-at out"
+    if scenario.engine != "auto":
+        return "--engine auto, or fewer chips"
+    if "alltoall" not in kinds:
+        return "--algorithm ring, which has a pipelined form, or fewer chips"
+    if len(jobs) == 1 and isinstance(jobs[0].size, int):
+        return STRAIGHT
+    return "an all-to-all of equal messages alone, of which a sample will do, or fewer chips"
 
 
 def _not_samplable() -> InputError:

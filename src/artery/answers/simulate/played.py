@@ -89,9 +89,10 @@ def chosen(question: Question) -> tuple[str, bool]:
         name = _elsewhere(question)
     known = [one for one in algorithms(question.collective) if allows(one)]
     order = [name, *(one for one in ("ring", "grouped") if one in known), *known]
-    for one in order:
-        if one in known and _possible(question, one):
-            return one, one != name
+    for able in (_playable, _possible):
+        found = next((one for one in order if one in known and able(question, one)), None)
+        if found is not None:
+            return found, found != name
     where = "" if question.offload.name == "auto" else f" with --offload {question.offload.name}"
     raise UsageError(f"no algorithm of {question.collective} can be played here{where}")
 
@@ -119,6 +120,20 @@ def _possible(question: Question, algorithm: str) -> bool:
     """Whether the algorithm exists on these ranks."""
     try:
         prepared(question, algorithm)
+    except (InputError, UsageError):
+        return False
+    return True
+
+
+def _playable(question: Question, algorithm: str) -> bool:
+    """Whether the algorithm exists on these ranks and, of an all-to-all, an engine plays it.
+
+    Another all-to-all moves the same bytes; nothing stands for a ring or a tree.
+    """
+    try:
+        jobs, _, scenario = prepared(question, algorithm)
+        if question.collective == "alltoall":
+            choose(jobs, scenario)
     except (InputError, UsageError):
         return False
     return True

@@ -196,14 +196,12 @@ def _exchange(ranks: int, axes: list[Axis]) -> Schedule:
 
 def _shifted(ranks: int, order: list[Axis], at: int, cut: int, first: int) -> Steps:
     """Return the steps along dimension ``at`` of ``order`` for the two halves from ``first`` on."""
-    source, target = (ends.reshape(-1) for ends in np.indices((ranks, ranks)))
     axis = order[at]
-    here = source.copy()
-    for done in order[:at]:
-        here += (target // done.stride % done.size - here // done.stride % done.size) * done.stride
-    ahead = (target // axis.stride - source // axis.stride) % axis.size
 
     def step(k: int) -> Step:
+        # Pairs are listed for a step alone: of thousands of ranks each list takes 100 MB.
+        source, target, here = _pairs(ranks, order[:at])
+        ahead = (target // axis.stride - source // axis.stride) % axis.size
         moved = []
         for half, way, reach in axis.ways:
             hops = ahead if way == 1 else (axis.size - ahead) % axis.size
@@ -214,3 +212,12 @@ def _shifted(ranks: int, order: list[Axis], at: int, cut: int, first: int) -> St
         return together(*moved)
 
     return step
+
+
+def _pairs(ranks: int, done: list[Axis]) -> tuple[Ints, Ints, Ints]:
+    """Return source and target of every pair, and where its blocks are after some dimensions."""
+    source, target = (ends.reshape(-1) for ends in np.indices((ranks, ranks)))
+    here = source.copy()
+    for axis in done:
+        here += (target // axis.stride % axis.size - here // axis.stride % axis.size) * axis.stride
+    return source, target, here
