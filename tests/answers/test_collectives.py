@@ -59,6 +59,15 @@ def test_the_lever_is_what_asking_for_it_gives() -> None:
     assert not any("NCCL_COLLNET_ENABLE=1" in note for note in usual.notes)
 
 
+def test_switches_that_sum_nothing_of_the_plan_are_said() -> None:
+    """ZeRO 2 has no all-reduce of gradients, and only that is halved."""
+    usual, asked = (planned(zero=2, offload=one) for one in ("auto", "switch"))
+    assert asked.time.root.value == usual.time.root.value
+    assert any("--offload switch changes nothing" in note for note in asked.notes)
+    others = (usual, planned(offload="switch"))
+    assert not any("changes nothing" in note for one in others for note in one.notes)
+
+
 def test_no_lever_where_no_switch_between_nodes_adds() -> None:
     found = planned("hgx-h100-roce:64")
     assert not any(one.name == "sums in network switches" for one in found.levers)

@@ -119,10 +119,11 @@ def chosen_terms(found: Sequence[Chosen]) -> dict[str, list[Term]]:
     return terms
 
 
-def plugin(found: Sequence[Chosen]) -> tuple[str, ...]:
-    """Return what to say of a plan with sums in network switches, nothing of others."""
+def plugin(found: Sequence[Chosen], adds: Adds) -> tuple[str, ...]:
+    """Return what to say of a plan with sums in network switches, or without though asked for."""
     if all(one.adder != "network switches" for one in found):
-        return ()
+        said = "no collective of this plan is faster summed in network switches: --offload switch "
+        return (said + "changes nothing",) if adds == "switch" else ()
     return ("sums in network switches need NCCL's SHARP plugin and NCCL_COLLNET_ENABLE=1",)
 
 

@@ -355,7 +355,7 @@ def _result(question: _Question, chosen: Plan, explained: bool) -> PlanResult:
         cost_per_hour=cost,
         run=_run(question, chosen, step, energy, cost),
         penalty=float(penalties(priced, system)[0]),
-        notes=(*reasons(priced, system, 0), *plugin(operations)),
+        notes=(*reasons(priced, system, 0), *plugin(operations, question.pricer.adds)),
         network=network,
         collectives=operations,
     )
