@@ -116,6 +116,20 @@ def test_shares_of_links_that_are_not_there_are_said(
     assert ("one_tier" in told.notes) == said
 
 
+@pytest.mark.parametrize("conditions", [{"background": ["30%"]}, {"fail_links": "25%"}])
+@pytest.mark.parametrize(("target", "said"), [(8, True), (63, False)])
+def test_shares_of_links_that_nothing_crosses_are_said(
+    tmp_path: Path, conditions: dict[str, Any], target: int, said: bool
+) -> None:
+    """Chip 0 sends to the other host of its leaf, or to one of another leaf."""
+    file = tmp_path / "bytes.csv"
+    first = ",".join("1M" if rank == target else "0" for rank in range(64))
+    file.write_text("\n".join([first, *[",".join("0" * 64)] * 63]))
+    told = simulate("alltoall", FABRIC, matrix=str(file), links=0, **conditions)
+    assert ("uncrossed" in told.notes) == said
+    assert "one_tier" not in told.notes
+
+
 def test_over_tcp_a_node_sends_what_the_kernel_does() -> None:
     """5 GB/s a node, of which several chips leave 60 %: the library's own constants."""
     found = simulate("all_reduce", "dgx-h100:64", transport="tcp", links=0)

@@ -310,8 +310,16 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     wanted = control_of(question.system, outcome.jobs, outcome.scenario)
     if run.chosen.control == "none" != wanted:
         notes.append("endless")
-    asked = outcome.scenario
-    shares = asked.background > 0 or (isinstance(asked.failed, float) and asked.failed > 0)
-    if shares and not len(run.network.between):
-        notes.append("one_tier")
-    return notes
+    return [*notes, *_share_notes(outcome)]
+
+
+def _share_notes(outcome: Outcome) -> Iterator[Note]:
+    """Yield where shares of the links between switches, failed or taken, change nothing."""
+    run, asked = outcome.simulation, outcome.scenario
+    between = run.network.between
+    if not (asked.background > 0 or (isinstance(asked.failed, float) and asked.failed > 0)):
+        return
+    if not len(between):
+        yield "one_tier"
+    elif not run.carried[[*between, *(between + run.network.cables)]].any():
+        yield "uncrossed"

@@ -25,6 +25,7 @@ Note = Literal[
     "replaced",
     "alone",
     "one_tier",
+    "uncrossed",
     "endless",
     "plugin",
     "card",

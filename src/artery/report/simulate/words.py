@@ -84,6 +84,8 @@ _EN = {
     "rounds": "Some successive rounds stand for all; a round takes longer as ranks come apart.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
+    "uncrossed": "No message crosses a link between switches: the traffic of others, and what "
+    "failed of those links, change nothing.",
     "other_transport": "Over {transport}: steps between nodes, protocols, what a node sends at "
     "most, and the window are those of {library} and {transport}; the links stay the system's.",
     "same_transport": "{transport} in place of the system's own transport changes nothing here.",
@@ -173,6 +175,7 @@ _ZH = {
     "srd": "EFA 自带的传输（SRD）把一个流同时分到多条路径；--routing ecmp 让每个流只走一条。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
+    "uncrossed": "没有消息经过交换机之间的链路：他人的流量以及这些链路的故障不改变任何结果。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",
     "replaced": "通信库会选用的算法不能仿真，此处以这一算法代替。",
     "alone": "只有一个 rank：没有交换对象，因此不花时间。",
