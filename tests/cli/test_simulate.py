@@ -11,6 +11,7 @@ import pytest
 from artery.answers.simulate import watched
 from artery.cli import main
 
+RING = "--algorithm ring --engine messages"
 ASKED = ("simulate", "sendrecv", "--on", "dgx-h100:2", "--size", "1K", "--engine", "messages")
 
 
@@ -84,6 +85,24 @@ def test_a_timeline_that_cannot_be_made_leaves_no_map(
     assert main([*ring, *files]) == 3
     assert "timeline" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "works"),
+    [
+        ("--algorithm ring --engine coupled", "--engine messages, or", RING),
+        ("--algorithm tree", "smaller --size", "--algorithm tree --size 64K --engine messages"),
+    ],
+)
+def test_what_is_named_instead_gives_the_timeline(
+    asked: str, told: str, works: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "t.json"
+    command = ["simulate", "all_reduce", "--on", "dgx-h100:64", "--trace", str(trace)]
+    assert main([*command, *asked.split(), "--size", "4G"]) == 3
+    assert told in (said := capsys.readouterr().err)
+    assert ("--engine messages" in said) == ("ring" in asked)
+    assert main([*command, *works.split()]) == 0
 
 
 def test_ranks_may_come_through_a_pipe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

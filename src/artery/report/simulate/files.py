@@ -66,7 +66,11 @@ def message_trace(answer: SimulateAnswer) -> str:
     if kept is None:
         found = f"{answer.flows:,} messages, {answer.engine} engine"
         rule = f"a timeline has at most {MOST_TIMES:,} messages, played one by one"
-        fix = "--engine messages, fewer chips, or --map for the load of the links"
+        fix = (
+            "--engine messages, or --map for the load of the links"
+            if answer.flows <= MOST_TIMES
+            else "fewer chips, of trees also a smaller --size, or --map for the load of the links"
+        )
         raise InputError(Problem(field="trace", found=found, rule=rule, fix=fix))
     document = {
         "displayTimeUnit": "ns",
