@@ -279,6 +279,8 @@ _PHRASES_ZH = {
         "张量并行跨出纵向扩展域：网络上都是小消息"
     ),
     "sums in network switches": "由网络交换机求和",
+    "no collective of this plan is faster summed in network switches: --offload switch changes "
+    "nothing": "此方案中没有集合通信由网络交换机求和更快：--offload switch 不改变任何结果",
     "sums in network switches need NCCL's SHARP plugin and NCCL_COLLNET_ENABLE=1": (
         "由网络交换机求和需要 NCCL 的 SHARP 插件和 NCCL_COLLNET_ENABLE=1"
     ),
