@@ -170,6 +170,33 @@ def test_a_cable_plugged_elsewhere_has_moved(
     assert "~ n2[1]: leaf1[2] -> leaf2[2]" in out
 
 
+def test_two_cables_that_were_swapped_have_both_moved(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    head = "a_device,a_port,b_device,b_port\n"
+    one, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    gone = "n2,1,leaf1,2\nn2,2,leaf2,2\nn3,1,leaf1,3\n"
+    one.write_text(f"{head}n1,1,leaf1,1\nn1,2,leaf2,1\n{gone}", encoding="utf-8")
+    other.write_text(f"{head}n1,1,leaf2,1\nn1,2,leaf1,1\n", encoding="utf-8")
+    found = answered(capsys, "diff", str(one), str(other))
+    # Both cables of n1 are there, at each other's place, however an end of each is told.
+    ends = [{pair["end"], pair["was"]} for pair in found["moved"]]
+    assert sorted(map(sorted, ends)) == [["leaf1[1]", "n1[1]"], ["leaf2[1]", "n1[2]"]]
+    assert (len(found["removed"]), found["added"]) == (3, [])
+
+
+def test_a_chain_of_moved_cables_is_told_whole(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    # Each of three cables now begins where the next began: all three moved, in any order.
+    head = "a_device,a_port,b_device,b_port\n"
+    one, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    one.write_text(f"{head}n2,1,leaf,2\nn1,1,leaf,1\nn3,1,leaf,3\n", encoding="utf-8")
+    other.write_text(f"{head}n1,1,leaf,2\nn2,1,leaf,3\nn3,1,leaf,4\n", encoding="utf-8")
+    found = answered(capsys, "diff", str(one), str(other))
+    assert (len(found["moved"]), found["removed"], found["added"]) == (3, [], [])
+
+
 def test_it_exports_a_file_whole(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "cables.csv"
     code, printed, _ = run(capsys, "export", "dgx-h100:512", "--to", "csv", "-o", str(out))

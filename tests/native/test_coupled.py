@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.errors import UsageError
+from artery.native import coupled as engine
 from artery.native.coupled import coupled
 from artery.native.fluid import NO_CHANGES, fluid
 from artery.native.gates import at_times
@@ -193,3 +194,27 @@ def test_a_rank_alone_and_nothing_to_send_take_no_time() -> None:
     empty = one_pipe([[0], [1]], 2, amount=0, behind=0, segment=0)
     assert coupled(uniform(1), replace(alone, toward=np.array([-1]))).time.tolist() == [0]
     assert coupled(uniform(2), empty).time.tolist() == [0]
+
+
+def test_of_very_many_pipes_those_that_end_together_change_the_rates_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # One link, 1 to 200 kB each and one of 40 MB: in turn each short one ends and the rates change.
+    count, long = 201, 40 * 10**6
+    amount = np.array([*range(1_000, 201_000, 1_000), long])
+    pipes = replace(
+        one_pipe([[0]], 1, amount=1, behind=1, segment=1),
+        start=np.arange(count + 1), link=np.zeros(count, np.int32), wave=np.arange(count + 1),
+        pipe=np.arange(count + 1), depth=np.ones(count, np.int64), amount=amount,
+        behind=np.ones(count, np.int64), segment=np.ones(count, np.int64),
+    )  # fmt: skip
+    exact = coupled(uniform(1), pipes)
+    monkeypatch.setattr(engine, "EXACT", 0)
+    monkeypatch.setattr(engine, "CROSSED", 0)
+    several = coupled(uniform(1), pipes)
+    assert exact.flowed.batches > 200
+    assert several.flowed.batches <= 2 * engine.LEAST_PARTS
+    # No end is late by more than the part of the long one's 40 MB / rate that they share.
+    part = duration(long, RATE) // engine.LEAST_PARTS
+    assert (several.time - exact.time >= -1).all()
+    assert (several.time - exact.time <= 2 * part).all()

@@ -40,7 +40,7 @@ from artery.native.crossed import NO_TREE, Crossed
 from artery.native.fluid import NO_CHANGES, Flowed, fluid
 from artery.native.gates import at_times
 from artery.native.pipelines import Pipelines, check_pipes
-from artery.native.work import Links, Longs, Transfers, Work
+from artery.native.work import PICOSECONDS, Links, Longs, Transfers, Work
 
 if TYPE_CHECKING:
     from ctypes import CDLL
@@ -49,6 +49,14 @@ FULL: Final = 1 - 1e-9
 """A link filled to less than this part by all that could ever come is no bottleneck."""
 FEW: Final = 4096
 """Crossings up to which it does not pay to look for links that are alike."""
+EXACT: Final = 4_000_000_000
+"""Pipes times crossings up to which the rates are set anew as each pipe ends: some seconds."""
+CROSSED: Final = 50_000_000
+"""Crossings looked at beyond that, about: some seconds. Pipes that end soon after each other then
+share one change of the rates; 288 long ones beside 12,288 short ones are less than 1 % late so."""
+LEAST_PARTS: Final = 32
+"""Moments at least at which the rates of so many pipes change, in the time that the longest takes
+alone: no end is later than a 32nd of it."""
 _INPUTS: Final[dict[str, type[np.int64 | np.int32]]] = {
     "rate": np.int64, "latency": np.int64, "start": np.int64, "link": np.int32, "wave": np.int64,
     "pipe": np.int64, "depth": np.int64, "amount": np.int64, "segment": np.int64,
@@ -159,4 +167,20 @@ def _flow(
         place[order].astype(np.int32),
     )
     work = Work(narrow, transfers, at_times(release))
-    return fluid(work, NO_CHANGES, found.count[kept[order]].astype(np.float64))
+    weight = found.count[kept[order]].astype(np.float64)
+    return fluid(work, NO_CHANGES, weight, epsilon=together(work, weight))
+
+
+def together(work: Work, weight: NDArray[np.float64]) -> int:
+    """Return how far apart (ps) ends of pipes may be that change the rates at once, 0 for few.
+
+    That is a part of the time that the longest pipe takes alone, so that the rates change a
+    bounded number of times however many end.
+    """
+    pipes, crossings = work.transfers.size.size, work.transfers.link.size
+    if pipes * crossings <= EXACT:
+        return 0
+    seconds = weight / np.maximum(work.links.rate[work.transfers.link], 1)
+    owner = np.repeat(np.arange(pipes), np.diff(work.transfers.start))
+    alone = float((seconds * work.transfers.size[owner]).max(initial=0.0))
+    return int(alone * PICOSECONDS / max(LEAST_PARTS, CROSSED / crossings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -162,21 +162,39 @@ def _shown(network: Network, end: End, ports: bool) -> str:
     return f"{network.name(end.device)}{card}[{end.port}]"
 
 
-def _moved(gone: Iterable[Pair], new: Iterable[Pair]) -> list[Moved]:
-    """Return the ends that are on a cable in both, but not with the same other end."""
-    there: dict[str, str] = {}
-    for one, other in new:
-        there |= {one: other, other: one}
-    found = []
-    taken: set[str] = set()
-    for pair in gone:
-        for end, was in (pair, pair[::-1]):
-            now = there.get(end)
-            if now is not None and not {end, now, was} & taken:
-                found.append(Moved(end, was, now))
-                taken |= {end, now, was}
-                break
-    return found
+def _moved(gone: Sequence[Pair], new: Iterable[Pair]) -> list[Moved]:
+    """Return the ends that are on a cable in both, but not with the same other end.
+
+    Every cable that is gone, and every one that is new, is in one of them at most: two that were
+    swapped have moved both. Cables that can have gone to one place only come first, and next to
+    each those that it leaves one place only.
+    """
+    there, here = _others(new), _others(gone)
+    found: dict[Pair, Moved] = {}
+    taken: set[Pair] = set()
+    waiting = sorted(gone, key=lambda pair: -len(_ways(pair, there, taken)))
+    while waiting:
+        pair = waiting.pop()
+        ways = [] if pair in found else _ways(pair, there, taken)
+        if ways:
+            one = found[pair] = ways[0]
+            taken.add(_pair(one.end, one.now))
+            waiting += [_pair(end, here[end]) for end in (one.end, one.now) if end in here]
+    return [found[pair] for pair in gone if pair in found]
+
+
+def _others(pairs: Iterable[Pair]) -> dict[str, str]:
+    """Return the other end of the cable at each end."""
+    return {end: other for pair in pairs for end, other in (pair, pair[::-1])}
+
+
+def _ways(pair: Pair, there: Mapping[str, str], taken: set[Pair]) -> list[Moved]:
+    """Return as which moves a cable that is gone can be on one that is new and not ``taken``."""
+    return [
+        Moved(end, was, there[end])
+        for end, was in (pair, pair[::-1])
+        if end in there and _pair(end, there[end]) not in taken
+    ]
 
 
 def _has_ports(cabling: Cabling) -> bool:
