@@ -12,6 +12,7 @@ from artery.answers.contention import Exchange, Network
 from artery.answers.plan import plan
 from artery.answers.result import PlanAnswer
 from artery.answers.simulated import Asked
+from artery.answers.telling import telling
 from artery.catalog.systems import system
 from artery.core.plan import Plan
 from artery.errors import UsageError
@@ -224,3 +225,12 @@ def test_each_network_routes_as_its_kind_does() -> None:
     assert system("hgx-h100-roce:16", ()).tiers[-1].link.kind not in simulated.ROUTING
     assert network(played("gpt2", "hgx-h100-roce:16")).routing == "ecmp"
     assert network(played("gpt2", "frontier:16")).routing == "adaptive"
+
+
+def test_whoever_listens_is_told_what_is_played() -> None:
+    told: list[str] = []
+    with telling(told.append):
+        played("llama3-70b", "dgx-h100:256", **LLAMA)
+    # One pipeline is in flight while gradients are reduced: 256 chips are 64 groups of 4 stages.
+    assert "playing sendrecv: 64 groups of 4" in told
+    assert any(line.startswith("playing reduce_scatter:") and "others" in line for line in told)

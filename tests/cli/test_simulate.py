@@ -119,7 +119,7 @@ def test_a_long_run_without_compiled_loops_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ARTERY_NATIVE", "0")
-    monkeypatch.setattr("artery.cli.simulate.PATIENCE", 0.0)
+    monkeypatch.setattr("artery.cli.watching.PATIENCE", 0.0)
     assert main(["simulate", "alltoall", "--on", "dgx-h100:16", "--size", "64K"]) == 0
     told = capsys.readouterr().err
     assert "Python twins, as ARTERY_NATIVE=0 asks" in told
@@ -131,3 +131,17 @@ def test_whoever_listens_is_told_what_is_done() -> None:
     watched(told.append, "all_reduce", "dgx-h100:8", size="1M", seeds=3, links=0)
     assert told[0] == "laying the network out"
     assert "3 of 3 seeds played" in told
+
+
+@pytest.mark.parametrize("command", ["plan", "explain", "scale"])
+def test_a_long_step_played_without_compiled_loops_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.setenv("ARTERY_NATIVE", "0")
+    monkeypatch.setattr("artery.cli.watching.PATIENCE", 0.0)
+    asked = [command, "resnet50", "--on", "dgx-h100:8", "--global-batch", "64", "--dp", "8"]
+    chips = ["--chips", "8"] if command == "scale" else []
+    assert main([*asked, *chips]) == 0
+    assert "still" not in capsys.readouterr().err
+    assert main([*asked, *chips, "--network", "simulate"]) == 0
+    assert "Python twins, as ARTERY_NATIVE=0 asks" in capsys.readouterr().err

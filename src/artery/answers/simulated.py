@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from artery.answers.contention import Exchange, Fought, Kind
+from artery.answers.telling import tell
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
@@ -154,6 +155,7 @@ class Simulated:
     def _exchange(self, asked: Asked, beside: tuple[Asked, ...]) -> Exchange:
         closed = float(self.closed.price(asked.demand).seconds[0])
         try:
+            tell(f"laying {asked.collective} of {asked.ranks:,} ranks out")
             group = self._group(asked, 0)
             added = self._added(asked, group.algorithm)
             alone = self._play((group,), added)
@@ -218,6 +220,10 @@ class Simulated:
         return overheads(self.system, self.library, played, self.placement)
 
     def _play(self, found: tuple[_Group, ...], added: Overheads) -> Simulation:
+        first = found[0]
+        asked, many = first.asked, sum(len(one.which) for one in found[1:])
+        beside = f" beside {many:,} others" if many else ""
+        tell(f"playing {asked.collective}: {len(first.which):,} groups of {asked.ranks:,}{beside}")
         scenario = replace(
             self.scenario, inside=added.inside, outside=added.outside, latency=False
         )  # fmt: skip

@@ -6,6 +6,7 @@ import click
 
 from artery.cli.flags import from_option, plan_flags, request
 from artery.cli.options import node_option, set_option, shared_options
+from artery.cli.watching import watching
 from artery.report.words import Language
 
 
@@ -41,7 +42,8 @@ def command(
     asked = request(model, on, saved, flags)
     from artery.answers.explain import explain
 
-    answer = explain(asked.model, asked.on, *paths, **asked.options)
+    with watching(long=asked.plays):
+        answer = explain(asked.model, asked.on, *paths, **asked.options)
     if as_json:
         from artery.report.explain import explain_payload
         from artery.report.files import write_whole

@@ -215,6 +215,11 @@ class Request:
     chips: int | None = None
     assumed: tuple[str, ...] = ()
 
+    @property
+    def plays(self) -> bool:
+        """Whether the network is played, which may take long."""
+        return self.options.get("network") == "simulate"
+
     def remarks(self, chips: int) -> tuple[str, ...]:
         """Return what to say of the file that was asked again, on so many ``chips``."""
         if self.chips in (None, chips):

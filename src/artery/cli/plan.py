@@ -9,6 +9,7 @@ import click
 
 from artery.cli.flags import Whole, from_option, plan_flags, request
 from artery.cli.options import node_option, set_option, shared_options, writable
+from artery.cli.watching import watching
 from artery.report.words import Language
 
 _INFEASIBLE: Final = 4
@@ -63,7 +64,8 @@ def command(
     asked = request(model, on, saved, flags)
     from artery.answers.plan import plan
 
-    answer = plan(asked.model, asked.on, **asked.options)
+    with watching(long=asked.plays):
+        answer = plan(asked.model, asked.on, **asked.options)
     remarks = asked.remarks(answer.system.chips)
     answer = replace(answer, warnings=(*remarks, *answer.warnings))
     if as_json:

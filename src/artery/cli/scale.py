@@ -14,6 +14,7 @@ from artery.cli.options import (
     shared_options,
     system_option,
 )
+from artery.cli.watching import watching
 from artery.report.words import Language
 
 _LARGEST = 4_000_000
@@ -79,9 +80,10 @@ def command(
     asked = request(model, on, None, flags)
     from artery.answers.scale import scale
 
-    answer = scale(
-        asked.model, asked.on, chips, parallel_fraction=parallel_fraction, **asked.options
-    )
+    with watching(long=asked.plays):
+        answer = scale(
+            asked.model, asked.on, chips, parallel_fraction=parallel_fraction, **asked.options
+        )
     if as_json:
         from artery.report.files import write_whole
         from artery.report.json import document

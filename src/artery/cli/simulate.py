@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 import click
 
 from artery.cli.options import node_option, set_option, shared_options, system_option
+from artery.cli.watching import watching
 from artery.errors import UsageError
 from artery.report.words import Language
 
@@ -77,6 +76,9 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
 )
 @click.option("--map", "map_file", metavar="FILE", help="Write the load of every link (CSV, JSON).")
 @click.option("--trace", "trace_file", metavar="FILE", help="Write a timeline for Perfetto.")
+@click.option(
+    "--export", "export_file", metavar="FILE", help="Write the schedule: GOAL, or .cm for htsim."
+)
 @node_option
 @set_option
 @shared_options
@@ -87,6 +89,7 @@ def command(
     work: str | None,
     map_file: str | None,
     trace_file: str | None,
+    export_file: str | None,
     as_json: bool,
     lang: Language,
     out: str,
@@ -101,6 +104,7 @@ def command(
       artery simulate alltoall --on dgx-h100:64 --size 64M --map links.csv
       artery simulate all_reduce --on dgx-h100:16 --slow 3=2x --seeds 20
       artery simulate all_reduce --on dgx-h100:64 --offload bf3
+      artery simulate alltoall --on dgx-h100:64 --export alltoall.goal
       artery simulate --work traces/ --on dgx-h100:16
 
     Collectives: all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv.
@@ -110,29 +114,30 @@ def command(
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing, simulate_payload
-    from artery.report.simulate.files import link_map, message_trace
+    from artery.report.simulate.files import exported, link_map, message_trace
     from artery.report.terminal import deliver
 
-    _check_files(map_file, trace_file, out)
+    _check_files({"--map": map_file, "--trace": trace_file, "--export": export_file, "--out": out})
     if work is not None:
         if collective is not None:
             raise UsageError(f"--work plays what its file says; leave {collective} out")
-        if map_file is not None or trace_file is not None:
-            raise UsageError("--map and --trace are of a collective; leave them out with --work")
+        if (map_file, trace_file, export_file) != (None, None, None):
+            raise UsageError(
+                "--map, --trace and --export are of a collective; leave them out with --work"
+            )
         _play_work(work, on, options, (as_json, lang, out))
         return
     if collective is None:
         raise UsageError("COLLECTIVE is missing; name one, or give --work FILE")
-    watch = _Watch()
-    try:
-        answer = watched(watch.told, collective, on, **options)
-    finally:
-        watch.over()
+    with watching() as told:
+        answer = watched(told, collective, on, **options)
     files = []
     if map_file is not None:
         files.append((map_file, link_map(answer, as_json=map_file.endswith(".json"))))
     if trace_file is not None:
         files.append((trace_file, message_trace(answer)))
+    if export_file is not None:
+        files.append((export_file, exported(answer, export_file)))
     for name, text in files:
         write_whole(name, text)
     if as_json:
@@ -157,11 +162,8 @@ def _play_work(
 
     request = Request(collective="", on=on, **options)
     request.check()
-    watch = _Watch()
-    try:
-        answer = simulate_work(work, request, watch.told)
-    finally:
-        watch.over()
+    with watching() as told:
+        answer = simulate_work(work, request, told)
     as_json, lang, out = shown
     if as_json:
         write_whole(out, document("simulate", work_payload(answer)))
@@ -169,11 +171,11 @@ def _play_work(
         deliver(work_drawing(answer, lang), out)
 
 
-ENDINGS = {"--map": (".csv", ".json"), "--trace": (".json",)}
+ENDINGS = {"--map": (".csv", ".json"), "--trace": (".json",), "--export": (".goal", ".cm")}
 """How the files' names may end; devices and pipes have no ending."""
 
 
-def _check_files(map_file: str | None, trace_file: str | None, out: str) -> None:
+def _check_files(given: dict[str, str | None]) -> None:
     """Refuse, before anything is played, what could not be written in the end.
 
     Two outputs in one place, of which only the last would be left; names that promise another
@@ -181,7 +183,6 @@ def _check_files(map_file: str | None, trace_file: str | None, out: str) -> None
     """
     from artery.report.files import check_writable
 
-    given = {"--map": map_file, "--trace": trace_file, "--out": out}
     seen: dict[str, str] = {}
     for flag, name in given.items():
         if name is None or name == "/dev/null":
@@ -200,45 +201,3 @@ def _check_ending(flag: str, name: str) -> None:
     special = name == "-" or (Path(name).exists() and not Path(name).is_file())
     if endings is not None and not special and not name.lower().endswith(endings):
         raise UsageError(f"{flag} writes {' or '.join(endings)}, not {name!r}; end its name so")
-
-
-PATIENCE = 5.0
-"""Assumed: seconds after which who waits is told that the compiled loops are missing."""
-
-
-class _Watch:
-    """Says on stderr what is being done: a line that is written over, on a terminal alone.
-
-    Where the C loops are missing, it also says after ``PATIENCE`` seconds why nothing comes.
-    """
-
-    def __init__(self) -> None:
-        from artery.answers.simulate import twins
-
-        self._shown, self._doing = False, ""
-        why = twins()
-        self._timer = Timer(PATIENCE, self._hint, [why])
-        self._timer.daemon = True
-        if why is not None:
-            self._timer.start()
-
-    def _hint(self, why: str) -> None:
-        click.echo(
-            f"still {self._doing or 'at work'}: {why}, which are many times slower; with a C "
-            "compiler installed, install artery again (artery doctor shows both), or ask for fewer "
-            "chips",
-            err=True,
-        )
-
-    def told(self, text: str) -> None:
-        """Hear what is being done."""
-        self._doing = text
-        if sys.stderr.isatty():
-            click.echo(f"\r\x1b[K{text}", err=True, nl=False)
-            self._shown = True
-
-    def over(self) -> None:
-        """Take the line away."""
-        self._timer.cancel()
-        if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
