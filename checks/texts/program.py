@@ -65,6 +65,15 @@ class Function:
         return found
 
     @cached_property
+    def caught(self) -> dict[str, list[str]]:
+        """The errors that each name may be, where it is one that was caught."""
+        return {
+            node.name: [one.id for one in ast.walk(node.type) if isinstance(one, ast.Name)]
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.ExceptHandler) and node.name and node.type is not None
+        }
+
+    @cached_property
     def results(self) -> list[ast.expr]:
         """What it returns or yields itself."""
         return [
@@ -98,6 +107,7 @@ class Program:
     imports: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     fields: dict[str, list[tuple[str, int]]] = field(default_factory=lambda: defaultdict(list))
     """By name of a field: the classes that have it, and its place among the fields of each."""
+    classes: set[str] = field(default_factory=set)
 
     @classmethod
     def read(cls, root: Path) -> Program:
@@ -121,9 +131,14 @@ class Program:
         found = self.constants.get(module, {}).get(name)
         return None if found is None else (found, module)
 
-    def given(self, attribute: str) -> Iterator[tuple[ast.expr, Call]]:
-        """Yield what the fields of that name are given wherever an object is made."""
+    def given(self, attribute: str, only: str | None = None) -> Iterator[tuple[ast.expr, Call]]:
+        """Yield what the fields of that name are given wherever an object is made.
+
+        ``only`` is the one class that is looked at, if not all that have such a field.
+        """
         for owner, index in self.fields.get(attribute, []):
+            if only not in {None, owner}:
+                continue
             for call in self.calls.get(owner, []):
                 named = {one.arg: one.value for one in call.node.keywords}
                 placed = call.node.args[index : index + 1]
@@ -155,6 +170,7 @@ class Program:
                 self.functions[child.name].append(inner)
                 self._enter(child, module, inner, None)
             elif isinstance(child, ast.ClassDef):
+                self.classes.add(child.name)
                 for index, name in enumerate(_fields(child)):
                     self.fields[name].append((child.name, index))
                 self._enter(child, module, function, child.name)

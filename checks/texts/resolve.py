@@ -228,9 +228,18 @@ class Texts:
         name = called(node)
         if name in _PASSING:
             return self._all(node.args, function, module)
+        if name == "str" and function is not None and isinstance(node.args[0], ast.Name):
+            return self._raised(node.args[0].id, function)
         if name.startswith("show_") or name in _SHOWING:
             return _SLOTS
         return self._returned(name, module)
+
+    def _raised(self, name: str, function: Function) -> Iterator[str]:
+        """Yield the words of the errors of the program that are caught under a name."""
+        for kind in function.caught.get(name, ()):
+            for call in self._program.calls.get(kind, ()):
+                if kind in self._program.classes:
+                    yield from self._all(call.node.args[:1], call.function, call.module)
 
     def _attribute(self, name: str) -> Iterator[str]:
         for value, call in self._program.given(name):
@@ -251,7 +260,10 @@ class Texts:
         if name == "format":
             return (_FIELD.sub(SLOT, text) for text in self.of(base, function, module))
         if name == "join":
-            apart = isinstance(base, ast.Constant) and str(base.value).strip(" ") in {";", "\n"}
+            between = str(base.value) if isinstance(base, ast.Constant) else ""
+            if _PHRASE.search(between):
+                return {between.join([SLOT] * 3)}
+            apart = between.strip(" ") in {";", "\n"}
             return self._all(node.args, function, module) if apart else _SLOTS
         if name == "get":
             return self._all([base, *node.args[1:]], function, module)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from checks.texts.program import Call, Program, called
+from checks.texts.program import Call, Program
 from checks.texts.resolve import Texts
 
 Kind = Literal["found", "rule", "fix", "error", "kind", "warning", "evidence", "machine"]
@@ -55,9 +55,16 @@ def outlets(program: Program) -> Iterator[tuple[Kind, ast.expr, Call]]:
     for name, kind in _KEPT.items():
         for node, call in program.given(name):
             yield kind, node, call
-    for node, call in program.given("found"):
-        if called(call.node) == "Rule":  # which keeps the parts of a problem until it is broken
-            yield "found", node, call
+    for owner in _keepers(program):
+        for part in _PARTS:
+            for node, call in program.given(part, owner):
+                yield part, node, call
+
+
+def _keepers(program: Program) -> set[str]:
+    """Return the classes that keep the rule and the fix of a problem until it is told."""
+    rules, fixes = ({owner for owner, _ in program.fields.get(one, ())} for one in ("rule", "fix"))
+    return (rules & fixes) - {"Problem"}
 
 
 def _out(name: str, call: Call) -> Iterator[tuple[Kind, ast.expr]]:

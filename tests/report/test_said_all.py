@@ -31,6 +31,11 @@ CODE = re.compile(
 )
 """Commands and flags, what is quoted, and what stands in brackets behind a word."""
 WORDS = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}(?![\w=.\[])")
+LONE = re.compile(
+    r"(?<![\w.=/-])(?:a|all|an|and|are|at|be|both|by|each|for|from|has|is|it|its|no|not|of|one|or"
+    r"|out|than|that|the|them|these|this|those|to|was|which|with)(?![\w.=/-])"
+)
+"""Words of English that are no names: one of them alone in a Chinese sentence was left behind."""
 
 ELSEWHERE = ("artery.native.", "artery.formats.", "artery.cli.plan:")
 """Rooms whose warnings are held elsewhere: readers' remarks by ``test_said``; and the arguments
@@ -44,11 +49,20 @@ NAMES = frozenset(
 FORMULAS = ("min_chips <= chips <= max_chips", "num_ranks ", "rank ", "size ", "no GPU")
 CATALOG = ("NVSwitch of the third generation", "long messages need", "one streaming job at a time")
 """Notes of switches that add, for readers of the source alone: no command shows them."""
-TYPED = ("time,count", "apt install ", "peak=", "dmesg -T", "/dev/net/tun", "ibsim, ")
+TYPED = (
+    "time,count",
+    "e.g. l1: send ",
+    "apt install ",
+    "peak=",
+    "dmesg -T",
+    "/dev/net/tun",
+    "ibsim, ",
+)
 """Examples and commands to be typed as they stand, or that were."""
+NONE = (f"{SLOT} has {SLOT} of {SLOT} cables: {SLOT} at ",)
+"""Sentences with "none" in a slot, which is taken for a name there."""
 EXAMPLE = re.compile(r"[\w.:/,=@%+-]*[\d=][\w.:/,=@%+-]*")
-
-
+EXCEPTED = (*FORMULAS, *CATALOG, *TYPED, *NONE)
 UNITS = ("GB/s per direction", "pip install")
 
 """What stays as it is inside a Chinese sentence."""
@@ -79,7 +93,13 @@ def is_told(one: Met) -> bool:
     chinese = told(one)
     for unit in UNITS:
         chinese = chinese.replace(unit, "")
-    return bool(CHINESE.search(chinese)) and not WORDS.search(CODE.sub("", chinese))
+    return is_chinese(chinese)
+
+
+def is_chinese(text: str) -> bool:
+    """Return whether a text is Chinese, and nothing English in it but names and code."""
+    plain = CODE.sub("", text)
+    return bool(CHINESE.search(text)) and not WORDS.search(plain) and not LONE.search(plain)
 
 
 def excepted(one: Met) -> bool:
@@ -87,7 +107,7 @@ def excepted(one: Met) -> bool:
         return True  # one word alone is the key of a remark, whose words stand in a table
     if one.kind == "kind":
         return "_" in one.text or one.text in {"dtype", "links", "nccl", "on", "overrides", "slow"}
-    return one.place.startswith(ELSEWHERE[0]) or one.text.startswith((*FORMULAS, *CATALOG, *TYPED))
+    return one.place.startswith(ELSEWHERE[0]) or one.text.startswith(EXCEPTED)
 
 
 def test_every_text_of_the_program_is_known_in_chinese(texts: list[Met]) -> None:
@@ -102,8 +122,48 @@ def test_every_text_of_the_program_is_known_in_chinese(texts: list[Met]) -> None
 
 
 def test_no_exception_is_without_its_text(texts: list[Met]) -> None:
-    for start in (*FORMULAS, *CATALOG, *TYPED):
+    for start in EXCEPTED:
         assert any(one.text.startswith(start) for one in texts), start
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a cable has two different ends",  # kept in a complaint
+        "must be a share above 0, at most 1000 %",  # in a constant
+        "an image model has no sequence",  # in a rule of plans
+        f"{SLOT}: different ports down on tier {SLOT}: {SLOT}",  # in an error that is caught
+        f"{SLOT} waits for {SLOT} waits for {SLOT}",  # between names
+    ],
+)
+def test_texts_that_are_kept_before_they_are_told_are_collected(
+    texts: list[Met], text: str
+) -> None:
+    assert text in {one.text for one in texts}
+
+
+def of_toml() -> list[str]:
+    """Return the messages of the parser of TOML, in the small letters that they are told in."""
+    raised = [
+        node.exc
+        for node in ast.walk(ast.parse(inspect.getsource(inspect.getmodule(tomllib.loads) or ast)))
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+    ]
+    parts = [part for call in raised for part in call.args]
+    texts = [ast.unparse(part) for part in parts if isinstance(part, (ast.Constant, ast.JoinedStr))]
+    plain = [
+        re.sub(r"\{[^}]*!r\}", "'x7'", ast.literal_eval(one.removeprefix("f"))) for one in texts
+    ]
+    return [re.sub(r"\{[^}]*\}", "x7", one) for one in plain]
+
+
+FOR_PROGRAMMERS = ("File must be opened in", "parse_float must not")
+
+
+def test_every_message_of_the_parser_of_toml_is_known_in_chinese() -> None:
+    messages = [one.lower() for one in of_toml() if not one.startswith(FOR_PROGRAMMERS)]
+    assert len(messages) > 20
+    assert [one for one in messages if not is_chinese(said(one, "zh", "errors"))] == []
 
 
 def of_click() -> list[str]:
@@ -134,8 +194,7 @@ def test_every_message_of_the_command_line_is_known_in_chinese() -> None:
 
 
 def is_known(text: str) -> bool:
-    chinese = _found(text, "numbers") or refused(text, "zh")
-    return bool(CHINESE.search(chinese)) and not WORDS.search(CODE.sub("", chinese))
+    return is_chinese(_found(text, "numbers") or refused(text, "zh"))
 
 
 TABLES = ("errors", "warnings")
@@ -166,6 +225,27 @@ def test_an_error_of_several_parts_is_said_part_by_part() -> None:
     assert refused(english, "en") == english
     commas = "nvls, the switches between nodes do not add, --engine messages"
     assert refused(commas, "zh") == "nvls，节点之间的交换机不做求和，--engine messages"
+
+
+def test_a_circle_of_tasks_is_said_task_by_task() -> None:
+    english = "the recv of rank 0 in line 3 waits for the send of rank 1 in line 9"
+    assert said(english, "zh", "errors") == "第 3 行 rank 0 的 recv 等待第 9 行 rank 1 的 send"
+    english += " waits for the recv of rank 0 in line 3"
+    assert said(english, "zh", "errors").endswith(" 的 send 等待第 3 行 rank 0 的 recv")
+
+
+def test_a_word_between_names_is_none_between_sentences() -> None:
+    assert said("ring on dgx-h100", "zh", "errors") == "dgx-h100 上的 ring"
+    unknown = "frontier: all the many ports on tier 1"
+    assert said(unknown, "zh", "errors") == unknown
+
+
+def test_names_joined_by_a_word_are_joined_by_a_chinese_one() -> None:
+    assert said("runs of a and b and c", "zh", "errors") == "a 与 b 与 c 的运行"
+    assert said("input should be 'nvls' or 'none'", "zh", "errors") == "应为 'nvls' 或 'none'"
+    english = "expected ',' or '}', but got '<stream end>'"
+    assert said(english, "zh", "errors") == "应为 ',' 或 '}'，却有 '<stream end>'"
+    assert said("input should be 'a', 'b' or 'c'", "zh", "errors") == "应为 'a', 'b' 或 'c'"
 
 
 def test_a_proof_names_the_cut_uplinks_in_chinese() -> None:

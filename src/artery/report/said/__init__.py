@@ -40,6 +40,13 @@ _EDGE: Final = "\x00"
 """What stands at both ends of a slot until the sentence is whole."""
 _SPACE: Final = re.compile(f"(?<=[\u4e00-\u9fff）])(?: {_EDGE}|{_EDGE} )(?=[\u4e00-\u9fff（])")
 """The space beside a slot, which Chinese needs beside figures and names only."""
+_NAMED: Final = re.compile(r"\{(\d)=\}")
+_PHRASE: Final = re.compile(r"^[^\"'`(]*[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+"""Words in a row, before anything is quoted: no name."""
+_LITTLE: Final = 10
+"""What a sentence weighs at most that is little more than a word between names."""
+_CHANCE: Final = 9
+"""Characters between two slots that do not come twice in a line of one sentence."""
 _LONGEST: Final = 2000
 """Characters of a line that is looked at."""
 
@@ -66,12 +73,27 @@ class Sentence:
     def match(self, line: str) -> re.Match[str] | None:
         """Return how a line fills the slots, or ``None`` if it is another sentence.
 
-        A flag, as in ``--engine messages``, fills no slot of a sentence that says little.
+        A flag, as in ``--engine messages``, fills no slot of a sentence that says little. No slot
+        holds the sentence's own words again, but one that is looked up among errors: then the line
+        is several such in a row.
         """
         flag = line.startswith("--") and not self.start and self.weight < _SURE
         if flag or not line.startswith(self.start):
             return None
-        return _pattern(self.english).fullmatch(line)
+        found = _pattern(self.english).fullmatch(line)
+        return found if found is not None and self._is_meant(found) else None
+
+    def _is_meant(self, found: re.Match[str]) -> bool:
+        """Return whether what fills the slots may be the names and figures of this sentence.
+
+        A sentence that says little is not one around other sentences.
+        """
+        named = set(_NAMED.findall(self.chinese)) if self.weight < _LITTLE else set()
+        again = () if ":errors}" in self.chinese else _words_of(self.english)
+        return not any(
+            any(own in text for own in again) or (slot[1:] in named and _PHRASE.search(text))
+            for slot, text in found.groupdict().items()
+        )
 
 
 def said(line: str, language: Language, room: Room = "remarks") -> str:
@@ -86,7 +108,7 @@ def said(line: str, language: Language, room: Room = "remarks") -> str:
         return line
     found = _found(line, room)
     if found is None:
-        return _part(line) if room == "summaries" else line  # which may be a list of parts alone
+        return _part(line) if room == "summaries" else _listed(line)  # a list of parts alone
     return found
 
 
@@ -155,7 +177,13 @@ def _next(pieces: list[str]) -> tuple[str, int]:
         told = _found(", ".join(pieces[:count]), "errors")
         if told is not None:
             return told, count
-    return pieces[0], 1
+    return _listed(pieces[0]), 1
+
+
+@cache
+def _words_of(template: str) -> tuple[str, ...]:
+    """Return what stands between two slots of a template and is too long to be met by chance."""
+    return tuple(own for own in _SLOT.split(template)[2:-1:2] if len(own) >= _CHANCE)
 
 
 @cache
@@ -185,8 +213,21 @@ def _filled(text: str, how: str | None) -> str:
     if how is None:
         return _part(text)
     if how == "=":
-        return text
-    return refused(text, "zh") if how == ":errors" else _found(text, how[1:]) or text
+        return _listed(text)
+    return refused(text, "zh") if how == ":errors" else _found(text, how[1:]) or _listed(text)
+
+
+_NAMES: Final = re.compile(r"(?:'[^']*'|[^\s,]+)(?:, (?:'[^']*'|[^\s,]+))*")
+_JOINED: Final = ((" and ", " 与 "), (" or ", " 或 "))
+
+
+def _listed(text: str) -> str:
+    """Return names joined by one word, as in ``'a', 'b' or 'c'``, with the Chinese word."""
+    for english, chinese in _JOINED:
+        pieces = text.split(english)
+        if len(pieces) > 1 and all(map(_NAMES.fullmatch, pieces)):
+            return chinese.join(pieces)
+    return text
 
 
 def _part(text: str) -> str:
@@ -196,7 +237,7 @@ def _part(text: str) -> str:
     if None in told and (found := _found(text, "parts")) is not None:
         return found
     if not any(told):
-        return text
+        return _listed(text)
     return "，".join(one or piece for one, piece in zip(told, pieces, strict=True))
 
 
