@@ -9,6 +9,7 @@ from artery.collective.schedules import messages, schedule
 from artery.core.graph import TaskGraph
 from artery.core.schedule import Schedule
 from artery.errors import InputError
+from artery.formats.channels import Channel
 from artery.formats.goal import FORMAT, goal, task_graph
 from artery.formats.text import Text
 
@@ -145,7 +146,7 @@ def test_a_file_is_recognised_and_summed_up() -> None:
 
 
 def test_a_ring_of_two_written_out() -> None:
-    lines = list(goal(schedule("ring", "all_gather", 2), 10))
+    lines = list(goal([Channel(schedule("ring", "all_gather", 2), 10)]))
     assert lines == [
         "// all_gather by ring: 10 bytes, 1 steps",
         "num_ranks 2",
@@ -163,7 +164,7 @@ def test_a_ring_of_two_written_out() -> None:
 
 
 def test_switches_are_written_as_ranks() -> None:
-    lines = list(goal(schedule("nvls", "all_reduce", 4), 64))
+    lines = list(goal([Channel(schedule("nvls", "all_reduce", 4), 64)]))
     assert "// ranks 4 to 4 are switches" in lines
     assert "num_ranks 5" in lines
 
@@ -205,7 +206,7 @@ def rounds(graph: TaskGraph) -> np.ndarray:
 )
 def test_what_is_written_is_read_again(pair: tuple[str, str], ranks: int, size: int) -> None:
     built: Schedule = schedule(pair[0], pair[1], ranks)  # type: ignore[arg-type]
-    graph = read("\n".join(goal(built, size)))
+    graph = read("\n".join(goal([Channel(built, size)])))
     assert graph.ranks == built.ranks + built.switches
     sent = [messages(built, k, size) for k in range(built.steps)]
     expected = sorted(
@@ -224,7 +225,7 @@ def test_what_is_written_is_read_again(pair: tuple[str, str], ranks: int, size: 
 
 def test_dependencies_of_a_written_schedule_are_its_steps() -> None:
     built = schedule("ring", "all_reduce", 5)
-    graph = read("\n".join(goal(built, 1000)))
+    graph = read("\n".join(goal([Channel(built, 1000)])))
     done = rounds(graph)
     for rank in range(5):
         own = (graph.rank == rank) & graph.sends

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,11 +11,12 @@ from hypothesis import strategies as st
 from artery.collective.schedules import messages, schedule
 from artery.core.pricing import Collective
 from artery.errors import InputError
+from artery.formats.channels import Channel
 from artery.formats.htsim_traffic import htsim_traffic
 
 
 def test_a_ring_of_two() -> None:
-    assert list(htsim_traffic(schedule("ring", "all_reduce", 2), 10)) == [
+    assert list(htsim_traffic([Channel(schedule("ring", "all_reduce", 2), 10)])) == [
         "# all_reduce by ring: 10 bytes, 2 steps",
         "Nodes 2",
         "Connections 4",
@@ -29,20 +31,20 @@ def test_a_ring_of_two() -> None:
 
 
 def test_ranks_may_be_any_hosts() -> None:
-    lines = list(htsim_traffic(schedule("sendrecv", "sendrecv", 2), 8, hosts=[7, 3]))
+    lines = list(htsim_traffic([Channel(schedule("sendrecv", "sendrecv", 2), 8, np.array([7, 3]))]))
     assert lines[1] == "Nodes 8"
     assert lines[4].startswith("7->3 id 1")
 
 
 def test_an_empty_message_is_a_byte_since_none_would_never_end() -> None:
-    assert " size 1" in list(htsim_traffic(schedule("sendrecv", "sendrecv", 2), 0))[4]
+    assert " size 1" in list(htsim_traffic([Channel(schedule("sendrecv", "sendrecv", 2), 0)]))[4]
 
 
 def test_switches_and_huge_messages_are_refused() -> None:
     with pytest.raises(InputError, match="switches add nothing"):
-        list(htsim_traffic(schedule("nvls", "all_reduce", 4), 8))
+        list(htsim_traffic([Channel(schedule("nvls", "all_reduce", 4), 8)]))
     with pytest.raises(InputError, match="up to 2147483647 bytes"):
-        list(htsim_traffic(schedule("sendrecv", "sendrecv", 2), 2**31))
+        list(htsim_traffic([Channel(schedule("sendrecv", "sendrecv", 2), 2**31)]))
 
 
 LINE = re.compile(
@@ -96,7 +98,7 @@ def test_connections_start_each_other_in_the_order_of_the_steps(
     pair: tuple[str, Collective], ranks: int, size: int
 ) -> None:
     built = schedule(pair[0], pair[1], ranks)
-    played = play(list(htsim_traffic(built, size)))
+    played = play(list(htsim_traffic([Channel(built, size)])))
     sent = [messages(built, k, size) for k in range(built.steps)]
     rows = [
         (k + 1, *row)

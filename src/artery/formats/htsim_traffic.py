@@ -1,4 +1,4 @@
-"""A schedule written as traffic for csg-htsim: connections that start each other.
+"""Schedules written as traffic for csg-htsim: connections that start each other.
 
 The grammar is that of ``ConnectionMatrix::load`` (Broadcom, csg-htsim, BSD-2): a connection
 starts at a time or when a trigger fires, and fires one when it is sent and one when it is
@@ -14,9 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.collective.schedules import messages
-from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
+from artery.formats.channels import Channel, Sent, sent, title
 
 LARGEST: Final = 2**31 - 1
 """htsim reads sizes as 32-bit integers with a sign; a size of 0 is a flow without end."""
@@ -24,24 +23,24 @@ LARGEST: Final = 2**31 - 1
 _Ints = NDArray[np.int64]
 
 
-def htsim_traffic(
-    schedule: Schedule, size: int, hosts: Sequence[int] | None = None
-) -> Iterator[str]:
-    """Yield the lines of ``schedule`` on ``size`` bytes per rank (as in nccl-tests).
+def htsim_traffic(channels: Sequence[Channel]) -> Iterator[str]:
+    """Yield the lines of ``channels`` that run side by side.
 
-    ``hosts`` says which host each rank is (rank r is host r if not given). A rank sends in a
-    step when all is done that it sent and received before. Empty messages are written as one byte.
-    Raises :class:`artery.errors.InputError` for switches that add, and for a message of 2 GiB.
+    A rank sends in a step when all is done that it sent and received before in its channel. Empty
+    messages are written as one byte. Raises :class:`artery.errors.InputError` for switches that
+    add, and for a message of 2 GiB.
     """
-    if schedule.switches:
-        raise _refused(schedule.name, "htsim's switches add nothing", "take a ring or a tree")
-    traffic = _traffic(schedule, size)
+    for one in channels:
+        if one.schedule.switches:
+            fix = "take a ring or a tree"
+            raise _refused(one.schedule.name, "htsim's switches add nothing", fix)
+    messages = sent(channels)
+    traffic, where = _traffic(messages), messages.hosts
     if traffic.size.max(initial=0) > LARGEST:
         rule = f"htsim reads messages of up to {LARGEST} bytes"
         raise _refused(f"a message of {traffic.size.max()} bytes", rule, "take a smaller size")
-    where = np.arange(schedule.ranks) if hosts is None else np.asarray(hosts, np.int64)
-    yield f"# {schedule.collective} by {schedule.name}: {size} bytes, {schedule.steps} steps"
-    yield f"Nodes {int(where.max()) + 1}"
+    yield f"# {title(channels)}"
+    yield f"Nodes {int(where.max(initial=-1)) + 1}"
     yield f"Connections {len(traffic.size)}"
     yield f"Triggers {len(traffic.counts)}"
     rows = np.stack(
@@ -74,28 +73,21 @@ class _Traffic:
     counts: _Ints
 
 
-def _traffic(schedule: Schedule, size: int) -> _Traffic:
-    parts = [messages(schedule, k, size) for k in range(schedule.steps)]
-    none = np.zeros(0, np.int64)
-    source = np.concatenate([none, *(part.source for part in parts)])
-    target = np.concatenate([none, *(part.target for part in parts)])
-    sizes = np.concatenate([none, *(part.size for part in parts)])
-    step = np.repeat(np.arange(schedule.steps), [len(part.size) for part in parts])
+def _traffic(messages: Sent) -> _Traffic:
+    source, target, steps = messages.source, messages.target, messages.steps
     # What a rank does in a step holds back its next sends: the steps in which it sends, in a row.
-    sending = np.unique(source * schedule.steps + step)
-    next_of = [
-        _next(sending, rank * schedule.steps + step, schedule.steps) for rank in (source, target)
-    ]
+    own = source * steps + messages.step
+    sending = np.unique(own)
+    next_of = [_next(sending, actor * steps + messages.step, steps) for actor in (source, target)]
     held = np.unique(np.concatenate(next_of))
     held = held[held >= 0]
     counts = sum(
         np.bincount(np.searchsorted(held, one[one >= 0]), minlength=len(held)) for one in next_of
     )
-    own = source * schedule.steps + step
     return _Traffic(
         source,
         target,
-        sizes,
+        messages.size,
         _identifier(held, own),
         _identifier(held, next_of[0]),
         _identifier(held, next_of[1]),

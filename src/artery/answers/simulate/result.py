@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from artery.answers.simulate.offload import Offload
     from artery.simulator.adding import Adding
     from artery.simulator.loads import HeldUp, LinkLoad, Relief
+    from artery.simulator.placed import Placed
     from artery.simulator.simulation import Simulation
 
 Note = Literal[
@@ -22,6 +23,7 @@ Note = Literal[
     "slices",
     "rounds",
     "unfinished",
+    "undrawn",
     "replaced",
     "alone",
     "one_tier",
@@ -67,14 +69,14 @@ class SimulateAnswer:
     """One collective, played.
 
     ``seconds`` is the ``network``'s time, simulated, and the library's ``startup``. ``low``,
-    ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred), or the engine's
-    error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
+    ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred; least, middle
+    and greatest if ``whole``), or the engine's error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
     does not know it. ``flows`` are messages. ``control`` is how full port buffers stopped their
     senders (``none``: they were taken as endless), and ``held`` are the links that this kept from
     sending longest. ``offload`` says who adds, ``adding`` who adds longest where that takes
     time. ``links`` are the hottest, ``reliefs`` what doubling a class of link gains. ``steps`` are
     those of the algorithm as the library's constants count them, of which ``startup`` holds what
-    each adds. ``down`` is what has failed.
+    each adds. ``down`` is what has failed. ``jobs`` are the channels of all jobs that were played.
     """
 
     collective: Collective
@@ -94,6 +96,7 @@ class SimulateAnswer:
     median: float
     high: float
     seeds: int
+    whole: bool
     engine: str
     why: str
     error: float
@@ -113,6 +116,7 @@ class SimulateAnswer:
     notes: tuple[Note, ...]
     warnings: tuple[str, ...]
     simulation: Simulation
+    jobs: tuple[Placed, ...] = ()
 
     @property
     def seconds(self) -> float:

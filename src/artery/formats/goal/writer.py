@@ -1,72 +1,81 @@
-"""A schedule written as GOAL."""
+"""Schedules written as GOAL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from artery.collective.schedules import messages
-from artery.core.schedule import Schedule
+from artery.formats.channels import Channel, Sent, sent, title
 
 
 class _Operation(NamedTuple):
-    """One line of a rank: what it does in a step, and with whom."""
+    """One line of a host: what one of its actors does in a step, and with whom."""
 
-    rank: int
+    host: int
+    actor: int
     step: int
     receives: int
     peer: int
     size: int
+    tag: int
 
     def __str__(self) -> str:
         verb, word = ("recv", "from") if self.receives else ("send", "to")
-        return f"{verb} {self.size}b {word} {self.peer} tag {self.step}"
+        return f"{verb} {self.size}b {word} {self.peer} tag {self.tag}"
 
 
-def goal(schedule: Schedule, size: int) -> Iterator[str]:
-    """Yield the lines of ``schedule`` on ``size`` bytes per rank (as in nccl-tests).
+def goal(channels: Sequence[Channel]) -> Iterator[str]:
+    """Yield the lines of ``channels`` that run side by side; hosts are GOAL's ranks.
 
-    The tag of a message is its step. What a rank does in a step requires all that it did in the
-    last step in which it did anything. Switches become ranks after the real ones.
+    The tag of a message is its step, those of each channel after those of the one before. What a
+    rank does in a step requires all that it did in the last step of its channel in which it did
+    anything. Switches become ranks after the real ones.
     """
-    yield f"// {schedule.collective} by {schedule.name}: {size} bytes, {schedule.steps} steps"
-    if schedule.switches:
-        last = schedule.ranks + schedule.switches - 1
-        yield f"// ranks {schedule.ranks} to {last} are switches"
-    yield f"num_ranks {schedule.ranks + schedule.switches}"
-    by_rank = {
-        rank: list(operations)
-        for rank, operations in groupby(_operations(schedule, size), lambda one: one.rank)
+    traffic = sent(channels)
+    switches = sum(one.schedule.switches for one in channels)
+    ranks = int(traffic.hosts.max(initial=-1)) + 1
+    yield f"// {title(channels)}"
+    if switches:
+        yield f"// ranks {ranks - switches} to {ranks - 1} are switches"
+    yield f"num_ranks {ranks}"
+    by_host = {
+        host: list(operations)
+        for host, operations in groupby(_operations(traffic), lambda one: one.host)
     }
-    for rank in range(schedule.ranks + schedule.switches):
+    for host in range(ranks):
         yield ""
-        yield f"rank {rank} {{"
-        yield from _block(by_rank.get(rank, []))
+        yield f"rank {host} {{"
+        label = 0
+        for _, group in groupby(by_host.get(host, []), lambda one: one.actor):
+            label = yield from _block(list(group), label)
         yield "}"
 
 
-def _operations(schedule: Schedule, size: int) -> Iterator[_Operation]:
-    """Yield what each rank does, by rank, then step; sends before receives."""
+def _operations(traffic: Sent) -> Iterator[_Operation]:
+    """Yield what each host does, by actor, then step; sends before receives."""
     rows = []
-    for k in range(schedule.steps):
-        sent = messages(schedule, k, size)
-        step = np.full(len(sent.size), k)
-        for receives, (rank, peer) in enumerate(
-            ((sent.source, sent.target), (sent.target, sent.source))
-        ):
-            side = np.full(len(sent.size), receives)
-            rows.append(np.stack([rank, step, side, peer, sent.size], axis=1))
-    table = np.concatenate(rows) if rows else np.zeros((0, 5), np.int64)
+    for receives, (actor, peer) in enumerate(
+        ((traffic.source, traffic.target), (traffic.target, traffic.source))
+    ):
+        side = np.full(len(actor), receives)
+        ends = traffic.hosts[actor], actor
+        rows.append(
+            np.stack(
+                [*ends, traffic.step, side, traffic.hosts[peer], traffic.size, traffic.tag], axis=1
+            )
+        )
+    table = np.concatenate(rows)
     order = np.lexsort(table[:, ::-1].T)
     for row in table[order].tolist():
         yield _Operation(*row)
 
 
-def _block(operations: list[_Operation]) -> Iterator[str]:
-    label, before = 0, range(0)
+def _block(operations: list[_Operation], label: int) -> Generator[str, None, int]:
+    """Yield the lines of one actor, labels after ``label``; return the last label."""
+    before = range(0)
     for _, group in groupby(operations, lambda one: one.step):
         now = list(group)
         if len(before) * len(now) > len(before) + len(now):
@@ -81,3 +90,4 @@ def _block(operations: list[_Operation]) -> Iterator[str]:
             yield f"l{label}: {one}"
             yield from (f"l{label} requires l{earlier}" for earlier in before)
         before = range(first, label + 1)
+    return label

@@ -2,6 +2,7 @@
 
 The map is CSV, or JSON where the file's name ends so. The timeline is Chrome's Trace Event Format
 with one process per chip, one event per message from when it could start to when it had left.
+The schedule is GOAL, or traffic for csg-htsim where the file's name ends in ``.cm``.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import numpy as np
 
 from artery.answers.simulate.result import SimulateAnswer
 from artery.errors import InputError, Problem
+from artery.formats.channels import Channel
+from artery.formats.goal import goal
+from artery.formats.htsim_traffic import htsim_traffic
 from artery.simulator.loads import busy_seconds, vertex
 from artery.simulator.simulation import Messages
-from artery.simulator.work import MOST_TIMES
+from artery.simulator.work import MOST_TIMES, transfers_of
 
 COLUMNS: Final = (
     "link", "from", "to", "class", "up", "rate_bytes_per_s", "carried_bytes", "busy_s", "load",
@@ -83,6 +87,23 @@ def message_trace(answer: SimulateAnswer) -> str:
         "traceEvents": [*_names(kept), *_events(kept)],
     }
     return json.dumps(document, separators=(",", ":"))
+
+
+def exported(answer: SimulateAnswer, name: str) -> str:
+    """Return the schedule of all jobs as played, chips as hosts, in the format that ``name`` says.
+
+    Raises ``InputError`` where a sample was played, for too many messages, and for what the
+    format does not hold.
+    """
+    sampled = answer.engine == "sampled"
+    count = sum(transfers_of(job) for job in answer.jobs)
+    if sampled or count > MOST_TIMES:
+        found = f"{count:,} messages" + (", of which a sample was played" if sampled else "")
+        rule = f"a schedule of at most {MOST_TIMES:,} messages is written"
+        raise InputError(Problem(field="export", found=found, rule=rule, fix="fewer chips"))
+    channels = [Channel(job.schedule, job.size, job.chips) for job in answer.jobs]
+    lines = htsim_traffic(channels) if name.lower().endswith(".cm") else goal(channels)
+    return "\n".join(lines)
 
 
 def _names(kept: Messages) -> list[dict[str, Any]]:
