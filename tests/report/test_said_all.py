@@ -25,15 +25,15 @@ from checks.texts.sinks import Met, met
 
 CHINESE = re.compile("[\u4e00-\u9fff，：、；…]")
 CODE = re.compile(
-    r"`[^`]*`|\"[^\"]*\"|'[^']*'|\([^)]*\)|--[\w-]+(?:[ =][\w.:,=/-]+)*"
+    r"`[^`]*`|\"[^\"]*\"|'[^']*'|\([^)]*\)|--[a-z-]+(?:[ =][A-Z\d][\w.:=/-]*|=[a-z]+| [a-z_,]+$)?"
     r"|\[[^\]]*\]|\b(?:artery|sacct|kubectl|scontrol|ethtool|nvidia-smi|rocm-smi|dmesg)"
     r"(?: -{0,2}[\w,.:-]+)*"
 )
 """Commands and flags, what is quoted, and what stands in brackets behind a word."""
 WORDS = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}(?![\w=.\[])")
 LONE = re.compile(
-    r"(?<![\w.=/-])(?:a|all|an|and|are|at|be|both|by|each|for|from|has|is|it|its|no|not|of|one|or"
-    r"|out|than|that|the|them|these|this|those|to|was|which|with)(?![\w.=/-])"
+    r"(?<![\w.=/-])(?:a|all|an|and|another|are|at|be|both|by|each|exist|fewer|for|from|has|is|it|its|no|not|of|one|or"
+    r"|other|out|smaller|than|that|the|them|these|this|those|to|was|which|with)(?![\w.=/-])"
 )
 """Words of English that are no names: one of them alone in a Chinese sentence was left behind."""
 

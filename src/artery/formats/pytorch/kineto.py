@@ -215,9 +215,10 @@ def _is_time(value: object) -> TypeGuard[float]:
 
 def _reading(path: str, events: _Events) -> Reading:
     if not events.categories:
-        rule = events.broken or "a trace has events in traceEvents"
+        found = f"no events: {events.broken}" if events.broken else "no events"
+        rule = "a trace has events in traceEvents"
         fix = "export it with torch.profiler's export_chrome_trace"
-        raise InputError(Problem(file=path, found="no events", rule=rule, fix=fix))
+        raise InputError(Problem(file=path, found=found, rule=rule, fix=fix))
     fields = _fields(events)
     ignored = (Ignored(1, events.unreadable, "events without a name or a time"),)
     measured = (_measurement(path, fields),) if fields["kernels"] else ()
