@@ -157,6 +157,8 @@ def test_seeds_give_the_range_of_the_step_and_of_its_communication() -> None:
     assert spread.seeds == 5
     low, median, high = spread.step
     assert low < median < high
+    assert spread.whole
+    assert low <= found.step <= high
     # What is not communication does not depend on hashes, apart from waiting for stragglers.
     least, middle, most = spread.communication
     assert 0 < least < middle < most

@@ -128,7 +128,8 @@ def test_a_long_run_without_compiled_loops_says_so(
 
 def test_whoever_listens_is_told_what_is_done() -> None:
     told: list[str] = []
-    watched(told.append, "all_reduce", "dgx-h100:8", size="1M", seeds=3, links=0)
+    watched(told.append, "all_reduce", "hgx-h100-roce:128", size="1M", algorithm="ring",
+            placement="random", seeds=3, links=0)  # fmt: skip
     assert told[0] == "laying the network out"
     assert "3 of 3 seeds played" in told
 

@@ -51,7 +51,7 @@ def test_the_drawing_says_time_engine_links_and_closed_form(
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"seeds": 3}, "seeds:"),
+        ({"seeds": 3}, "All seeds draw the same here"),
         ({"algorithm": "best"}, "algorithms tried"),
         ({"background": ["all_reduce:1M:0-7"]}, "at the same time"),
         ({"algorithm": "pairwise"}, "closed form"),

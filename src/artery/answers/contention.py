@@ -76,12 +76,14 @@ class Exchange:
 class Spread:
     """A step over ``seeds`` draws of the hashes, in seconds: 5, 50 and 95 in a hundred.
 
+    Or least, middle and greatest (``whole``), where draws are few or the first is an odd one.
     ``communication`` is what of it is spent on the network and not hidden behind computation.
     """
 
     seeds: int
     step: tuple[float, float, float]
     communication: tuple[float, float, float]
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

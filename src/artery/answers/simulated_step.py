@@ -96,12 +96,14 @@ class Simulator:
             # Exchanges of its own: those that are told are the first seed's.
             again = replace(pricer, seed=seed, exchanges={})
             every.append(_evaluated(situation, again, Ledger()))
-        steps = Range.of([float(one.step[0]) for one in every])
-        network = Range.of([_communication(one) for one in every])
+        times = [float(one.step[0]) for one in every], [_communication(one) for one in every]
+        whole = any(Range.of(one).whole for one in times)
+        steps, network = (Range.of(one, whole=whole) for one in times)
         return Spread(
             self.seeds,
             (steps.low, steps.median, steps.high),
             (network.low, network.median, network.high),
+            whole=whole,
         )
 
 

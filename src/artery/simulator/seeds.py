@@ -4,29 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from artery.core.system import System
 from artery.simulator.placed import Placed
+from artery.simulator.routes import by_queue
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulate import simulate
+from artery.simulator.simulation import Simulation
+
+FEW: Final = 20
+"""Seeds below which 5 in a hundred are less than one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Quantiles of the seconds over ``seeds`` seeds: of 5, 50 and 95 in a hundred."""
+    """The seconds over ``seeds`` seeds: 5, 50 and 95 in a hundred, or least, middle and greatest.
+
+    Least to greatest (``whole``) are those of fewer than ``FEW`` seeds, and where the first one,
+    which is told, is not within the 5 to 95 in a hundred.
+    """
 
     seeds: int
     low: float
     median: float
     high: float
+    whole: bool = False
 
     @classmethod
-    def of(cls, seconds: Sequence[float]) -> Range:
-        """Return the range of some seconds."""
+    def of(cls, seconds: Sequence[float], *, whole: bool = False) -> Range:
+        """Return the range of some seconds, of which the first are told; ``whole`` if need be."""
         low, median, high = np.quantile(seconds, [0.05, 0.5, 0.95]).tolist()
-        return cls(len(seconds), low, median, high)
+        if not whole and len(seconds) >= FEW and low <= seconds[0] <= high:
+            return cls(len(seconds), low, median, high)
+        return cls(len(seconds), min(seconds), median, max(seconds), whole=True)
+
+
+def drawn(system: System, run: Simulation, scenario: Scenario, seeds: int) -> bool:
+    """Whether as many seeds draw anything else than the ``run``'s: paths, failures, a sample.
+
+    Where all hash the same paths there is nothing that differs, and one run is all of them.
+    """
+    by_lot = isinstance(scenario.failed, float) and scenario.failed > 0
+    if by_lot or scenario.failed_switches or run.chosen.engine == "sampled":
+        return True
+
+    def links(seed: int) -> NDArray[np.int32]:
+        other = replace(scenario, seed=seed)
+        return by_queue(system, run.network, run.pairs, other, scenario.queue_pairs).link
+
+    own = links(scenario.seed)
+    others = range(scenario.seed + 1, scenario.seed + seeds)
+    return any(not np.array_equal(links(seed), own) for seed in others)
 
 
 def over_seeds(

@@ -76,6 +76,27 @@ def test_hashed_paths_give_a_range_and_planned_ones_the_least() -> None:
     assert "leaf" in hashed.links[0].name
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_seeds_the_range_is_from_the_least_to_the_greatest(seed: int) -> None:
+    options = {"algorithm": "ring", "size": "64M", "links": 0}
+    every = [simulate("all_reduce", FABRIC, seed=seed + more, **options) for more in range(3)]
+    times = sorted(one.seconds for one in every)
+    found = simulate("all_reduce", FABRIC, seed=seed, seeds=3, **options)
+    assert found.whole
+    assert [found.low, found.median, found.high] == pytest.approx(times)
+
+
+def test_what_draws_nothing_is_played_once() -> None:
+    # Two nodes whose chips each have a leaf of their own: one way for every message.
+    options = {"slow": ["3=2x"], "size": "64M", "links": 0}
+    found = simulate("all_reduce", "dgx-h100:16", seeds=20, **options)
+    assert (found.seeds, "undrawn" in found.notes) == (1, True)
+    once = simulate("all_reduce", "dgx-h100:16", **options)
+    assert (found.low, found.seconds, found.high) == (once.low, once.seconds, once.high)
+    failing = simulate("all_reduce", FABRIC, seeds=2, fail_links="5%", routing="static", **options)
+    assert (failing.seeds, "undrawn" in failing.notes) == (2, False)
+
+
 def test_links_fail_by_the_name_that_they_are_shown_with() -> None:
     usual = simulate("all_reduce", FABRIC, algorithm="ring", links=200)
     name = next(link.name for link in usual.links if "spine" in link.name)

@@ -213,7 +213,8 @@ def _told(
         low=spread.low + startup,
         median=spread.median + startup,
         high=spread.high + startup,
-        seeds=request.seeds,
+        seeds=spread.seeds,
+        whole=spread.whole,
         engine=run.chosen.engine,
         why=run.chosen.why,
         error=run.chosen.error,
@@ -232,11 +233,21 @@ def _told(
             Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
         ),
         tried=tried,
-        notes=(*notes, *_notes(question, outcome, ranks)),
+        notes=(
+            *notes,
+            *_undrawn(request, spread),
+            *_notes(question, outcome, ranks),
+        ),
         warnings=question.system.warnings,
         simulation=run,
         jobs=outcome.jobs,
     )
+
+
+def _undrawn(request: Request, spread: Range) -> Iterator[Note]:
+    """Yield that the seeds asked for would all have drawn the same."""
+    if spread.seeds < request.seeds:
+        yield "undrawn"
 
 
 def _jobs(request: Request) -> list[str]:
@@ -245,20 +256,21 @@ def _jobs(request: Request) -> list[str]:
 
 
 def _spread(question: Question, outcome: Outcome, seeds: int, tell: Heard) -> Range:
-    """Return the range over the seeds, or the engine's error band."""
-    from artery.simulator.seeds import Range, over_seeds
+    """Return the range over the seeds, or the engine's error band where they draw nothing."""
+    from artery.simulator.seeds import Range, drawn, over_seeds
 
     seconds, error = outcome.network, outcome.simulation.chosen.error
     passing = outcome.added.passing
+    if seeds > 1 and not drawn(question.system, outcome.simulation, outcome.scenario, seeds):
+        seeds = 1
     if seeds == 1 and outcome.simulation.between is not None:
         return Range(1, outcome.simulation.between[0], seconds, outcome.simulation.between[1])
     if seeds == 1 and outcome.simulation.piped:
         return Range(1, max(outcome.simulation.piped, passing), seconds, seconds)
     if seeds == 1:
         return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
-    drawn = over_seeds(question.system, outcome.jobs, outcome.scenario, seeds)
     found = [seconds]
-    for more in drawn:
+    for more in over_seeds(question.system, outcome.jobs, outcome.scenario, seeds):
         found.append(max(more, passing))
         tell(f"{len(found):,} of {seeds:,} seeds played")
     return Range.of(found)

@@ -23,6 +23,7 @@ Note = Literal[
     "slices",
     "rounds",
     "unfinished",
+    "undrawn",
     "replaced",
     "alone",
     "one_tier",
@@ -68,8 +69,9 @@ class SimulateAnswer:
     """One collective, played.
 
     ``seconds`` is the ``network``'s time, simulated, and the library's ``startup``. ``low``,
-    ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred), or the engine's
-    error band where there is one seed. ``finish`` is by rank, in seconds, empty where the engine
+    ``median`` and ``high`` are over ``seeds`` seeds (5, 50, 95 in a hundred; least, middle and
+    greatest if ``whole``), or the engine's error band where there is one seed.
+    ``finish`` is by rank, in seconds, empty where the engine
     does not know it. ``flows`` are messages. ``control`` is how full port buffers stopped their
     senders (``none``: they were taken as endless), and ``held`` are the links that this kept from
     sending longest. ``offload`` says who adds, ``adding`` who adds longest where that takes
@@ -95,6 +97,7 @@ class SimulateAnswer:
     median: float
     high: float
     seeds: int
+    whole: bool
     engine: str
     why: str
     error: float

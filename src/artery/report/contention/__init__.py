@@ -36,7 +36,7 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
     )
     if network.spread is not None:
         step, parts = network.spread.step, network.spread.communication
-        yield words["seeds"].format(
+        yield words["seeds_whole" if network.spread.whole else "seeds"].format(
             seeds=network.spread.seeds,
             low=show_time(step[0]),
             high=show_time(step[2]),

@@ -12,6 +12,8 @@ _EN = {
     "played": "all groups at once, paths by {routing}: step {step}, closed form {closed} ({off})",
     "seeds": "{seeds} seeds: step {low} to {high}, communication not hidden {least} to {most} "
     "(5 % to 95 %)",
+    "seeds_whole": "{seeds} seeds: step {low} to {high}, communication not hidden {least} to "
+    "{most} (least to greatest)",
     "beside": "while gradients are reduced, on the network too: {kinds} of one backward pass",
     "close": "every collective is within {share} of the closed form",
     "off": "{kind}, {collective} of {size} in {groups}: {seconds}, closed form {closed} ({off})",
@@ -41,6 +43,8 @@ _ZH = {
     "label": "网络",
     "played": "所有组同时进行，路径按{routing}：一步 {step}，闭式 {closed}（{off}）",
     "seeds": "{seeds} 个种子：一步 {low} 至 {high}，未掩盖的通信 {least} 至 {most}（5 至 95 %）",
+    "seeds_whole": "{seeds} 个种子：一步 {low} 至 {high}，未掩盖的通信 {least} 至 {most}"
+    "（最短至最长）",
     "beside": "梯度归约时网络上还有一次反向传播的{kinds}",
     "close": "每个集合通信与闭式相差不超过 {share}",
     "off": "{kind}，{size} 的 {collective}，{groups}：{seconds}，闭式 {closed}（{off}）",

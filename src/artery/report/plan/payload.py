@@ -119,6 +119,7 @@ def _spread(spread: Spread) -> dict[str, Any]:
     names = ("low", "median", "high")
     return {
         "count": spread.seeds,
+        "whole": spread.whole,
         **{f"step_time_{n}_s": s for n, s in zip(names, spread.step, strict=True)},
         **{f"communication_{n}_s": s for n, s in zip(names, spread.communication, strict=True)},
     }

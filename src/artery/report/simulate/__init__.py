@@ -53,6 +53,7 @@ def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
             "median_s": answer.median,
             "high_s": answer.high,
             "seeds": answer.seeds,
+            "whole": answer.whole,
         },
         "engine": answer.engine,
         "engine_reason": answer.why,
@@ -230,7 +231,7 @@ def _adding(answer: SimulateAnswer, word: Words) -> Iterable[str]:
 
 def _range(answer: SimulateAnswer, word: Words) -> str:
     if answer.seeds > 1:
-        return word["seeds"].format(
+        return word["seeds_whole" if answer.whole else "seeds"].format(
             seeds=answer.seeds,
             low=units.show_time(answer.low),
             median=units.show_time(answer.median),

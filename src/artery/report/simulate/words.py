@@ -17,6 +17,7 @@ _EN = {
     "and in {steps} steps ({protocol})",
     "network_only": "network {network}, simulated",
     "seeds": "over {seeds} seeds: {low} to {high} (5 to 95 in a hundred), half below {median}",
+    "seeds_whole": "over {seeds} seeds: {low} to {high} (least to greatest), half below {median}",
     "band": "error of the engine against packets: at most {error} in its suite",
     "waiting_band": "slices coarser than a library's: in its own up to {error} less",
     "sampled_band": "sampled: {low} to {high} in 9 of 10 draws of hashes and of the sample, and by "
@@ -93,6 +94,8 @@ _EN = {
     "flow to one.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
     "job at a time on a port.",
+    "undrawn": "All seeds draw the same here (one way for every message, nothing that fails by "
+    "lot), so it was played once.",
     "unfinished": "Some messages never arrived: failures left them no way.",
     "replaced": "The library would choose an algorithm that is not played; this one stands for it.",
     "alone": "One rank: there is nobody to exchange data with, so it costs nothing.",
@@ -107,6 +110,7 @@ _ZH = {
     "（{protocol}）",
     "network_only": "网络 {network}（仿真）",
     "seeds": "{seeds} 个种子：{low} 至 {high}（5 % 至 95 %），中位数 {median}",
+    "seeds_whole": "{seeds} 个种子：{low} 至 {high}（最短至最长），中位数 {median}",
     "band": "引擎相对逐包仿真的误差：在其测试集中至多 {error}",
     "waiting_band": "切片比通信库的粗；按库的切片最多可少 {error}",
     "sampled_band": "抽样：十次哈希与抽样中有九次在 {low} 至 {high} 之间，含最忙链路以外的等待",
@@ -176,6 +180,7 @@ _ZH = {
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "uncrossed": "没有消息经过交换机之间的链路：他人的流量以及这些链路的故障不改变任何结果。",
+    "undrawn": "此处各种子的抽取结果相同（每条消息只有一条路径，没有随机故障），因此只仿真一次。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",
     "replaced": "通信库会选用的算法不能仿真，此处以这一算法代替。",
     "alone": "只有一个 rank：没有交换对象，因此不花时间。",
