@@ -128,6 +128,20 @@ def test_the_timeline_holds_every_message(answer: SimulateAnswer) -> None:
     assert last == pytest.approx(answer.network * 1e6)
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "all after"), ("zh", "后已全部发完")])
+def test_a_timeline_that_ends_before_the_answer_is_told(language: Language, said: str) -> None:
+    found = simulate("all_reduce", "dgx-h100:32", size="64M", algorithm="ring", links=0)
+    document = json.loads(message_trace(found))
+    sends = [event for event in document["traceEvents"] if event["ph"] == "X"]
+    last = max(event["args"]["delivered_us"] for event in sends)
+    assert document["otherData"]["links_us"] == pytest.approx(last)
+    assert document["otherData"]["network_us"] == pytest.approx(found.network * 1e6)
+    assert last < 0.95 * found.network * 1e6
+    text = "".join(drawn(found, language).split())
+    assert said.replace(" ", "") in text
+    assert f"{last:.0f}µs" in text
+
+
 def test_a_coupled_run_has_no_timeline() -> None:
     coupled = simulate("all_reduce", "dgx-h100:16", size="1G", algorithm="ring", engine="coupled")
     with pytest.raises(InputError, match="--engine messages"):

@@ -45,8 +45,10 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
         better = again(jobs, scenario, piped.chosen)
         return piped if better is None else run_explicit(system, wires, jobs, scenario, better)
     found = run_explicit(system, wires, jobs, scenario, chosen)
-    if chosen.engine != "messages" or scenario.failing or not coarse(jobs):
+    if chosen.engine != "messages" or not coarse(jobs):
         return found
+    if scenario.failing:
+        return _as_whole(found, system, jobs, scenario)
     piped = run_coupled(system, wires, jobs, scenario, replace(chosen, error=ERROR["coupled"]))
     return _waiting(found, piped)
 
@@ -66,6 +68,22 @@ def _waiting(found: Simulation, piped: Simulation) -> Simulation:
         chosen=replace(found.chosen, error=1 - least / one),
         piped=least,
     )
+
+
+def _as_whole(
+    found: Simulation, system: System, jobs: tuple[Placed, ...], scenario: Scenario
+) -> Simulation:
+    """Return the run with the error that slices as coarse have where nothing fails on the way.
+
+    What fails on the way has no coupled form of its own.
+    """
+    unbroken = replace(scenario, failed=0.0, failed_switches=0, failing=0.0, engine="messages")
+    whole = simulate(system, jobs, unbroken)
+    error = whole.chosen.error
+    if not whole.piped or error <= found.chosen.error:
+        return found
+    least = found.jobs[0] * (1 - error)
+    return replace(found, chosen=replace(found.chosen, error=error), piped=least)
 
 
 def _laid_anew(job: Placed, left: Network) -> Placed:

@@ -379,6 +379,34 @@ def test_slices_coarser_than_a_library_s_say_how_far_off_they_are(
     assert found.network * (1 - found.error) <= piped.network
 
 
+def test_coarse_slices_are_as_far_off_where_links_fail_on_the_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slices, "MOST_SLICES", 1)
+    options: dict[str, Any] = {"algorithm": "tree", "size": "1G", "routing": "static"}
+    usual = simulate("all_reduce", FABRIC, engine="messages", **options)
+    # It fails after all is done, so that nothing but the note differs.
+    failing = simulate(
+        "all_reduce", FABRIC, fail_links="leaf 3 -> spine 1", fail_at="1s", **options
+    )
+    assert failing.seconds == pytest.approx(usual.seconds)
+    assert failing.error == usual.error > 0.15
+    assert failing.low == pytest.approx(usual.low)
+    assert "slices" in usual.notes
+    assert "slices_failing" in failing.notes
+
+
+def test_a_chip_that_passes_on_for_longer_than_links_send_is_told() -> None:
+    options: dict[str, Any] = {"algorithm": "ring", "size": "64M", "links": 0}
+    found = simulate("all_reduce", "dgx-h100:32", **options)
+    assert found.simulation.seconds < found.network
+    assert "passing" in found.notes
+    # Behind a chip whose links are ten times slower the others pass on without being felt.
+    slow = simulate("all_reduce", "dgx-h100:32", slow=["3=10x"], **options)
+    assert slow.network == slow.simulation.jobs[0]
+    assert "passing" not in slow.notes
+
+
 def test_rings_do_not_wait_for_slices() -> None:
     found = simulate("all_reduce", "dgx-h100:64", algorithm="ring", size="16M", engine="messages")
     assert "slices" not in found.notes

@@ -313,7 +313,9 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
     if run.chosen.engine == "messages" and cut and run.chosen.error >= COARSE:
         notes.append("coarse")
     if run.piped:
-        notes.append("slices")
+        notes.append("slices_failing" if outcome.scenario.failing else "slices")
+    if run.jobs[0] < outcome.added.passing:
+        notes.append("passing")
     if run.replayed:
         notes.append("rounds")
     if run.unfinished:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Note = Literal[
     "coarse",
     "slices",
+    "slices_failing",
     "rounds",
     "unfinished",
     "undrawn",
@@ -29,6 +30,7 @@ Note = Literal[
     "one_tier",
     "uncrossed",
     "endless",
+    "passing",
     "plugin",
     "card",
     "other_transport",

@@ -137,6 +137,7 @@ def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableTy
 def _note(answer: SimulateAnswer, words: str) -> str:
     return words.format(
         error=units.show_percent(answer.error),
+        played=units.show_time(answer.simulation.jobs[0]),
         transport=answer.request["transport"],
         library=answer.library,
     )
@@ -241,7 +242,8 @@ def _range(answer: SimulateAnswer, word: Words) -> str:
         low, high = units.show_time(answer.low), units.show_time(answer.high)
         band = "rounds_band" if "rounds" in answer.notes else "sampled_band"
         return word[band].format(low=low, high=high)
-    band = "waiting_band" if "slices" in answer.notes else "band"
+    waiting = {"slices", "slices_failing"} & {*answer.notes}
+    band = "waiting_band" if waiting else "band"
     return word[band].format(error=units.show_percent(answer.error))
 
 

@@ -64,6 +64,8 @@ def link_map(answer: SimulateAnswer, *, as_json: bool) -> str:
 def message_trace(answer: SimulateAnswer) -> str:
     """Return the timeline of all messages as JSON text.
 
+    It is that of the links: it ends with them (``links_us``), which may be before the ``network``
+    is done, as chips take longer to pass on what they receive; ``time_us`` is with the start-up.
     Raises ``InputError`` if the messages were not played one by one, or are too many.
     """
     kept = answer.simulation.messages
@@ -83,6 +85,9 @@ def message_trace(answer: SimulateAnswer) -> str:
             "system": answer.system.name,
             "algorithm": answer.algorithm,
             "source": "artery, simulated",
+            "links_us": answer.simulation.seconds * 1e6,
+            "network_us": answer.network * 1e6,
+            "time_us": answer.seconds * 1e6,
         },
         "traceEvents": [*_names(kept), *_events(kept)],
     }

@@ -82,6 +82,8 @@ _EN = {
     "coarse": "Messages were cut coarsely to bound the work; error up to {error}.",
     "slices": "Slices are coarser than a library's, which would be too many; --engine coupled "
     "plays the pipeline.",
+    "slices_failing": "Slices are coarser than a library's, which would be too many; how much less "
+    "they take is that of the same run without failures.",
     "rounds": "Some successive rounds stand for all; a round takes longer as ranks come apart.",
     "one_tier": "No links join switches here: a share of failed links is one of all links, and "
     "the traffic of others crosses none.",
@@ -92,6 +94,8 @@ _EN = {
     "same_transport": "{transport} in place of the system's own transport changes nothing here.",
     "srd": "EFA's own transport (SRD) sends over many paths at once; --routing ecmp keeps every "
     "flow to one.",
+    "passing": "Links have sent all after {played}; the rest is what a chip takes to pass on what "
+    "it receives, by the library's constants. Loads, and a timeline, are those of the links.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
     "job at a time on a port.",
     "undrawn": "All seeds draw the same here (one way for every message, nothing that fails by "
@@ -172,11 +176,15 @@ _ZH = {
     "cannot": "此处不可用：{reason}",
     "coarse": "为限制计算量，消息切分较粗；误差可达 {error}。",
     "slices": "切片比通信库的粗（按库的切片数量过多）；--engine coupled 按流水传递播放。",
+    "slices_failing": "切片比通信库的粗（按库的切片数量过多）；"
+    "最多可少多少，取自没有故障的同一运行。",
     "rounds": "以部分相继的轮次代表全部：各 rank 的进度相差越大，一轮用时越长。",
     "other_transport": "经 {transport} 时，节点间每步的用时、协议、每个节点的发送上限和窗口取"
     " {library} 与 {transport} 的值；链路仍是系统自己的。",
     "same_transport": "以 {transport} 代替系统自己的传输方式，此处没有任何变化。",
     "srd": "EFA 自带的传输（SRD）把一个流同时分到多条路径；--routing ecmp 让每个流只走一条。",
+    "passing": "链路在 {played} 后已全部发完；其余是芯片转发所收数据的用时，取自通信库的常数。"
+    "负载与时间线都只是链路的。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "uncrossed": "没有消息经过交换机之间的链路：他人的流量以及这些链路的故障不改变任何结果。",
