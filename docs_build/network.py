@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from accuracy.agreement import kept as agreement
 from accuracy.network import HTSIM, NDP_WINDOW, PLANNED, Row, kept
 from accuracy.network_scale import kept as kept_at_scale
 from artery.answers.tour.article import Text
@@ -121,16 +122,16 @@ _LEAVES: Final = Text(
 _AFTER_LEAVES: Final = Text(
     """
 Small messages lose nothing, the largest as much as was measured, and every measured loss lies
-within the range of seeds. But the loss at 512 MB and 1 GB is three fifths of what the median seed
-says: a hash does not know the size, so that in the simulation a ring that collides at 16 GB
-collides at 512 MB too, diluted only by latency (16 instead of 17 %). Senders that are slowed for
-long, which may be what grows on the real network, are not in the coupled engine. With one path a
-pair the median loss is two thirds, with sixteen none: the number of paths decides.
+within the range of seeds. But the loss at 512 MB and 1 GB is three quarters and two thirds of what
+the median seed says: a hash does not know the size, so that in the simulation a ring that collides
+at 16 GB collides at 512 MB too, diluted only by latency (12 instead of 17 %). Senders that are
+slowed for long, which may be what grows on the real network, are not in the coupled engine. With
+one path a pair the median loss is two thirds, with sixteen none: the number of paths decides.
 """,
     """
 小消息没有损失，最大的与实测相当，各个实测损失都在种子的范围之内。但 512 MB 与 1 GB 的损失只有
-中位种子的五分之三：哈希不知道大小，仿真中在 16 GB 冲突的环在 512 MB 同样冲突，只被时延冲淡
-（16 % 而非 17 %）。真实网络上随大小增长的可能是长时间被减速的发送方，它不在耦合引擎里。
+中位种子的四分之三与三分之二：哈希不知道大小，仿真中在 16 GB 冲突的环在 512 MB 同样冲突，
+只被时延冲淡（12 % 而非 17 %）。真实网络上随大小增长的可能是长时间被减速的发送方，它不在耦合引擎里。
 每对一条路径时中位损失为三分之二，十六条时没有：路径数决定一切。
 """,
 )
@@ -139,9 +140,91 @@ _BEFORE_CLOSED: Final = Text(
     """
 ## Simulated and closed form, nobody in the way
 
+`expect` computes, `simulate` plays. `python -m accuracy.agreement` does both on every system of the
+catalog, for every collective and algorithm that both know, on part of a node, one, two and four
+nodes, with 1 MiB, 32 MiB and 1 GiB, on planned paths (sprayed where a chip has several cards):
+{agree} of {total} pairs are within 5 %. The others, simulated over expected:
+
 """,
     """
 ## 无人争用时的仿真与闭式公式
+
+`expect` 计算，`simulate` 仿真。`python -m accuracy.agreement` 对目录中的每个系统、两者都知道的
+每种集合通信与算法，在部分节点、一个、两个和四个节点上，以 1 MiB、32 MiB、1 GiB 和规划好的路径
+（芯片有多块网卡时逐包分散）各做一遍：{total} 对中 {agree} 对相差不超过 5 %。
+其余的，仿真比闭式公式：
+
+""",
+)
+
+_AGREEMENT: Final = Text(
+    "| algorithm | why | pairs | least | most | farthest |\n",
+    "| 算法 | 原因 | 对数 | 最小 | 最大 | 相差最多 |\n",
+)
+
+_AFTER_AGREEMENT: Final = Text(
+    """
+`simulate` names the reason in its answer:
+
+- `hidden`: on the network alone a ring hides latency behind its slowest link (the time of a round
+  is the greater of the two, Baccelli et al., 1992); the closed form adds the latency of every step
+  to the bytes, as NCCL's own model does and as its constants were fitted. Inside nodes both add
+  them: each channel of a library has threads of its own, which wait and then copy. Which of both a
+  library does between nodes is not published.
+- `partners`: halving and doubling, which no library takes by itself, has one partner at a time. The
+  closed form takes every pair to have a link as wide as any; on DGX-1 some have none, and on PCIe
+  some share one.
+- `sides`: on tori with open or unlike sides some links wait for others (v5e and v6e up to 16 x 16
+  of them), and a rank's next one may be a whole row away; the closed form takes all links as busy.
+- `rows`: on a network on a chip part of a row counts as a whole one.
+- `slots`: heads of trees over PCIe nodes send to chips and cards over one slot.
+- `turns`: small messages of an all-to-all reach a receiver now by more, now by fewer senders.
+- `pieces`: chains and trees pass on pieces (Simple: 512 KiB over all channels, assumed: a channel
+  of NCCL has slots of 512 KiB, but halves what it puts into them while a tree has few; LL and
+  LL128: every line), which the closed form counts over all channels at once.
+- `sprayed`: packets draw their card, and now one has more, now another; pieces smaller than a
+  packet, as chains and trees pass on by LL128, keep to one.
+- `meeting`: planned paths meet on a fat tree; `one_card`: without spraying, a pair keeps to one
+  of a chip's cards or ports, of which the closed form counts all.
+
+What both had to learn for this: of four or six chips that are all joined every link is in two
+rings, each with half of it, as NCCL's search shares links (`src/graph/search.cc`), so that rings
+over 4 of 8 MI300X use all three links of a chip (we know of no measurement; RCCL's tips for fewer
+than eight GPUs promise a fraction). An all-to-all goes over the cables that each pair has: the
+sockets of a DGX-1, the trunk between 4 and 6 chips, the up-links of PCIe switches; a library's
+share of NVLink does not slow those down, flags (LL, LL128) do. Halving and doubling, and two
+levels, take their parts one after the other.
+
+By case, with every message played too:
+
+""",
+    """
+`simulate` 在结果里写明原因：
+
+- `hidden`：单看网络，环把时延藏在最慢链路之后（一轮的时间取两者中较大者，Baccelli 等，1992）；
+  闭式公式把每一步的时延加在字节之上，NCCL 自己的模型如此，其常数也是这样拟合的。
+  节点之内两者都相加：通信库的每个通道有自己的线程，先等待再复制。节点之间究竟如何，没有公开数据。
+- `partners`：折半与倍增（没有通信库默认采用）每次只有一个伙伴。闭式公式认为每对都有同样宽的链路；
+  DGX-1 上有的没有，PCIe 上有的共用。
+- `sides`：环面有开放或不等的边时，一些链路要等另一些（v5e、v6e 的 16 x 16 之内），
+  下一个 rank 可能相隔一整行；闭式公式认为全部链路一直在忙。
+- `rows`：片上网络中不满的一行按整行计。
+- `slots`：PCIe 节点间的树，首芯片经同一插槽发往芯片与网卡。
+- `turns`：小的 all-to-all 中，同一时刻发往一个接收方的时多时少。
+- `pieces`：链与树传递小块（Simple：全部通道合计 512 KiB，假定：NCCL 每个通道的槽位为 512 KiB，
+  但树的块数少时把每块减半；LL 与 LL128：每一行），闭式公式对全部通道合计一次。
+- `sprayed`：每个包随机选网卡，时而此多、时而彼多；链与树以 LL128 传递的块小于一个包，只走一块网卡。
+- `meeting`：规划好的路径在胖树上相遇；`one_card`：不分散时，一对只用芯片的一块网卡或一个端口，
+  闭式公式则全部计入。
+
+为此两者都有所改正：四块或六块全互联的芯片，每条链路在两个环里，各占一半，与 NCCL 的搜索共享链路一样
+（`src/graph/search.cc`），因此 8 块 MI300X 中 4 块上的环用满每块芯片的三条链路（我们不知道有实测；
+RCCL 对少于八块 GPU 的提示只说是一部分）。all-to-all 走每对实际拥有的线缆：DGX-1 的插槽间链路、
+4 块与 6 块之间的干线、PCIe 交换机的上行；通信库在 NVLink 上的份额不使它们变慢，
+标志位（LL、LL128）会。
+折半与倍增以及两级算法的各部分依次进行。
+
+逐例，并逐条消息仿真：
 
 """,
 )
@@ -153,34 +236,26 @@ _CLOSED: Final = Text(
 
 _END: Final = Text(
     """
-Rings over nodes come out up to 14 % faster than the closed form where a step's latency is about
-as long as its bytes take, and playing every message agrees. The closed form adds the latency of
-every step to the time of the bytes, as NCCL's own model does and as its constants were fitted to
-measured sweeps; on the network alone a ring hides it behind its slowest link (the time of a round
-is the greater of the two, Baccelli et al., 1992). Which of both a library does is not published
-for rings over nodes: `simulate` says what the network allows, `expect` what the constants say.
-
 `plan --network simulate` counts a step's latency by the closed form's law, and only bytes cross
 the network that it plays: so the two differ by what is in the way and by nothing else. Over five
 systems with one leaf a rail and one over EFA, groups that lie evenly on their nodes, of any size
 and stride, and NCCL's algorithms from 1 B to 16 GiB, they agree within 2 % (a test draws them at
 random). So do the five best plans of llama3-405b on 1,024, 2,048 and 16,384 chips of DGX H100,
 and deepseek-v3 on 2,048. Groups that share a node unevenly do meet on its cards, and differ by
-that; so do rings over part of a mesh (4 of 8 MI300X take 49 % longer: the closed form counts
-every link, and only two rings have links of their own), and what hashes let collide.
+that, and by what hashes let collide. Steps that wait for each other (PAT, one rank a node) are let
+overlap there: up to 14 % too fast where their paths collide, the same where none do.
 
 No network makes a chip pass bytes on faster than it does inside one node: that is measured (370
 GB/s on an H100, 365.8 over four nodes), so that neither form lets a ring have more because only
 seven of eight hops of a node are NVLink. It also holds for copies through host memory (rtx3090x2)
 and for switches inside nodes of more than eight chips (CollNet on two NVL72 racks).
 
-Small trees come out slower than the closed form, which lets them pass on any small part: here
-they pass on slices of 512 KiB (the buffer of NCCL's Simple protocol, assumed), so that half a
-mebibyte goes from rank to rank as one; through the switches of nodes 64 KiB (128 on fewer than
-four nodes, as NCCL sets them). Two slices of one tree that enter a node at once share its card. Up
-to 400,000 messages trees are played slice by slice, each passed on as soon as it is there and the
-next rank has one of eight slots free. Beyond, or with `--engine coupled`, each tree is one
-variable, up to 10 % too fast (20 % with fewer than four slices; median 4.5 % of 164 cases over 64
+Trees pass on slices of 512 KiB (the buffer of NCCL's Simple protocol, assumed) over all channels,
+so that half a mebibyte goes from rank to rank as one; through the switches of nodes 64 KiB (128 on
+fewer than four nodes, as NCCL sets them). Two slices of one tree that enter a node at once share
+its card. Up to 400,000 messages trees are played slice by slice, each passed on as soon as it is
+there and the next rank has room in one of eight slots a channel. Beyond, or with
+`--engine coupled`, each tree is one variable, up to 10 % too fast (20 % with fewer than four slices; median 4.5 % of 164 cases over 64
 to 1,024 chips).
 With `--engine messages` a million slices are played at most; where they are coarser than the
 library's, the answer says so, and its band reaches down to the pipeline.
@@ -190,27 +265,22 @@ Rings that meet between switches, or are bound by latency about as much as by ba
 one by one instead.
 """,
     """
-当每一步的时延与其字节用时相近时，跨节点的环比闭式公式最多快 14 %，逐条消息的结果与此一致。
-闭式公式把每一步的时延加在字节所需时间之上，NCCL 自己的模型也如此，其常数也是按实测这样拟合的；
-单看网络，环把时延藏在最慢链路之后（一轮的时间取两者中较大者，Baccelli 等，1992）。
-跨节点的环究竟如何，没有公开数据：`simulate` 给出网络所允许的，`expect` 给出常数所说的。
-
 `plan --network simulate` 按闭式公式的规则计每一步的时延，所仿真的网络只传字节：两者因此只相差
 途中的争用。在五个每条轨道一台叶交换机的系统和一个 EFA 系统上，均匀分布于节点的任意大小与间距的组、
 NCCL 的各算法、1 B 至 16 GiB，两者相差不超过 2 %（由测试随机抽取）。llama3-405b 在 1,024、2,048、
 16,384 块 DGX H100 芯片上的前五个方案以及 deepseek-v3 在 2,048 块上的也是如此。
-不均匀共享节点的组确实在网卡上相遇，差别即由此而来；全互联中一部分芯片上的环（8 块 MI300X 中的 4 块
-慢 49 %：闭式公式计入每条链路，而只有两个环各有自己的链路）和哈希造成的冲突也是如此。
+不均匀共享节点的组确实在网卡上相遇，差别即由此而来，哈希造成的冲突也是如此。互相等待的步骤
+（PAT，每节点一个 rank）在那里允许重叠：路径冲突时最多偏快 14 %，没有冲突时相同。
 
 没有网络能让芯片转发得比在一个节点内更快：那是实测值（H100 为 370 GB/s，四个节点 365.8），因此
 两种形式都不会因为节点内八跳中只有七跳走 NVLink 而让环更快。经主机内存的复制（rtx3090x2）和超过
 八块芯片的节点内交换机（两个 NVL72 机架上的 CollNet）也是如此。
 
-小的树比闭式公式慢，后者允许传递任意小的部分：这里按 512 KiB 的切片传递
+树按全部通道合计 512 KiB 的切片传递
 （NCCL Simple 协议的缓冲，假定），半 MiB 因此整块逐 rank 传递；经节点内交换机时为 64 KiB
 （不足四个节点时 128 KiB，按 NCCL 的设置）。同一棵树同时进入一个节点的两个切片共用其网卡。
-不超过 400,000 条消息时逐片仿真树：切片一到，且下一个 rank 的八个槽位有空，便向前传递。更多时，或用
-`--engine coupled`，每棵树为一个变量，最多偏快 10 %（不足四个切片时 20 %；64 至 1,024 块芯片的
+不超过 400,000 条消息时逐片仿真树：切片一到，且下一个 rank 每通道的八个槽位有空，便向前传递。
+更多时，或用 `--engine coupled`，每棵树为一个变量，最多偏快 10 %（不足四个切片时 20 %；64 至 1,024 块芯片的
 164 例中位数 4.5 %）。`--engine messages` 最多仿真一百万个切片；比通信库的粗时，结果会说明，
 其误差范围向下直到流水线的用时。
 
@@ -246,7 +316,8 @@ def _page(lang: Language) -> str:
         of(_AFTER_VICTIM), _table(of(_HTSIM), _sprays(tables["htsim"])),
         of(_AFTER_HTSIM).format(window=NDP_WINDOW), _table(of(_LEAVES), _leaves(tables["leaves"])),
         of(_AFTER_LEAVES), grown(more, of(GROWN)),
-        of(_BEFORE_CLOSED), _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
+        _count(of(_BEFORE_CLOSED)), _table(of(_AGREEMENT), _apart()), of(_AFTER_AGREEMENT),
+        _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
         scale(more, lang),
     ]  # fmt: skip
     name = "network.md" if lang == "en" else "network.zh.md"
@@ -290,6 +361,19 @@ def _leaves(rows: list[Row]) -> Iterator[list[str]]:
         measured = 1 - 1 / PLANNED[case] if case in PLANNED else 0.0
         low, median, high = (f"{100 * values[one]:.0f}" for one in ("low", "median", "high"))
         yield [case, f"{100 * measured:.1f} %", f"{median} %", f"{low} – {high} %"]
+
+
+def _count(text: str) -> str:
+    rows = agreement()
+    agree = sum(row.pairs for row in rows if not row.why)
+    return text.format(agree=f"{agree:,}", total=f"{sum(row.pairs for row in rows):,}")
+
+
+def _apart() -> Iterator[list[str]]:
+    for row in agreement():
+        if row.why:
+            yield [row.algorithm, row.why, str(row.pairs), f"{row.least:.2f}", f"{row.most:.2f}",
+                   row.case]  # fmt: skip
 
 
 def _closed(rows: list[Row]) -> Iterator[list[str]]:

@@ -9,6 +9,9 @@ from artery.node.cube_mesh import LINKS, cube_mesh
 from artery.node.pcie_tree import Host
 from artery.node.scale_up import ScaleUp
 
+SOCKETS = 9.6e9 * link("pcie3x16").efficiency
+"""B/s that cables between the sockets reach."""
+
 
 @pytest.fixture
 def dgx_1v() -> ScaleUp:
@@ -47,11 +50,29 @@ def test_rings_of_small_groups(dgx_1v: ScaleUp) -> None:
 
 def test_five_chips_close_no_ring_over_nvlink(dgx_1v: ScaleUp) -> None:
     # Chip 4 has one neighbour among 0 to 3, so a cycle cannot pass it: PCIe and QPI carry it.
-    assert dgx_1v.tiers[0].ring[5] == pytest.approx(9.6e9)
+    assert _reached(dgx_1v, dgx_1v.tiers[0].ring[5]) == pytest.approx(SOCKETS)
 
 
 def test_the_slowest_pair_goes_through_the_sockets(dgx_1v: ScaleUp) -> None:
-    assert dgx_1v.tiers[0].pair == pytest.approx(9.6e9)
+    assert _reached(dgx_1v, dgx_1v.tiers[0].pair) == pytest.approx(SOCKETS)
+
+
+def test_neighbours_send_over_a_link_of_their_own_where_they_have_one(dgx_1v: ScaleUp) -> None:
+    # 0-1 and 3-0 have one and two NVLinks, 1-2 and 2-3 two; 3-4 and 7-0 have none.
+    onward = dgx_1v.tiers[0].onward
+    assert onward[4] == pytest.approx(25e9)
+    assert _reached(dgx_1v, onward[8]) == pytest.approx(SOCKETS)
+
+
+def test_only_cables_between_the_halves_hold_an_exchange_back(dgx_1v: ScaleUp) -> None:
+    # Six chips: 0 to 3 with 4 and 5, of which 0-4 and 1-5 are joined: six pairs share the sockets.
+    tier = dgx_1v.tiers[0]
+    assert _reached(dgx_1v, tier.exchange[6]) == pytest.approx(5 / 6 * SOCKETS)
+    assert tier.own_exchange[6] == pytest.approx(5 * 25e9)
+
+
+def _reached(domain: ScaleUp, rate: float) -> float:
+    return rate * domain.tiers[0].link.efficiency
 
 
 def test_cables_carry_one_or_two_links(dgx_1v: ScaleUp) -> None:

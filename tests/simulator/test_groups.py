@@ -167,12 +167,12 @@ def test_a_group_that_fills_no_box_of_a_torus_is_said() -> None:
 
 
 def test_a_group_inside_a_mesh_goes_round_on_the_links_between_its_members() -> None:
-    """Every second chip of eight that are all joined: two rings, a link each way for every hop."""
+    """Every second chip of eight that are all joined: each of its three links is in two of six."""
     mesh = system("mi300x-8:8", ())
     (tier,) = mesh.tiers
     jobs = laid(mesh, Shared("all_reduce", "ring", SIZE), np.array([[0, 2, 4, 6]]))
     found = simulate(mesh, jobs, Scenario(engine="coupled"))
-    each = SIZE / 2 * 2 * 3 / 4
+    each = SIZE / 3 * 2 * 3 / 4
     assert found.seconds == pytest.approx(each / (tier.pair * tier.link.efficiency), rel=2e-3)
 
 

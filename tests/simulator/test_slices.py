@@ -88,10 +88,11 @@ def test_pieces_of_all_chunks_are_the_buffer() -> None:
     assert size.max() - size.min() <= 1
 
 
-def test_a_rank_sends_no_further_ahead_than_the_next_has_slots() -> None:
+@pytest.mark.parametrize("slots", [SLOTS, 3 * SLOTS])
+def test_a_rank_sends_no_further_ahead_than_the_next_has_slots(slots: int) -> None:
     """Rank 1 never gets rid of anything: its child sends as many slices as it has room for."""
     one = schedule("tree", "broadcast", 3, slices=4 * SLOTS)
-    found = flow(one, 1)
+    found = flow(one, 1, slots)
     started: list[int] = []
     gates = Opener(found.gates, lambda transfer, _: started.append(transfer))
     gates.open_roots()
@@ -108,7 +109,7 @@ def test_a_rank_sends_no_further_ahead_than_the_next_has_slots() -> None:
         assert len(sent) == 1
         fed = [t for t in started if found.target[t] == source]
         tree = {int(found.chunk[t]) // (4 * SLOTS) for t in sent}
-        assert max(sum(int(found.chunk[t]) // (4 * SLOTS) in tree for t in fed), 1) <= SLOTS
+        assert max(sum(int(found.chunk[t]) // (4 * SLOTS) in tree for t in fed), 1) <= slots
 
 
 def test_messages_pass_on_in_the_slices_of_a_library() -> None:

@@ -79,6 +79,9 @@ def _wider(tier: Tier, factor: float) -> Tier:
         pair=tier.pair * factor,
         ring=tuple(rate * factor for rate in tier.ring),
         exchange=tuple(rate * factor for rate in tier.exchange),
+        onward=tuple(rate * factor for rate in tier.onward),
+        own_exchange=tuple(rate * factor for rate in tier.own_exchange),
+        own_onward=tuple(rate * factor for rate in tier.own_onward),
     )
 
 

@@ -225,7 +225,8 @@ class Simulated:
         beside = f" beside {many:,} others" if many else ""
         tell(f"playing {asked.collective}: {len(first.which):,} groups of {asked.ranks:,}{beside}")
         scenario = replace(
-            self.scenario, inside=added.inside, outside=added.outside, latency=False
+            self.scenario, inside=added.inside, outside=added.outside, beside=added.payload,
+            latency=False,
         )  # fmt: skip
         jobs = tuple(job for group in found for job in group.jobs)
         return simulate(self.system, jobs, scenario)

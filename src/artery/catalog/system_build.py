@@ -146,8 +146,18 @@ def _nested(
         if kept and kept[-1].chips >= chips:
             break
         size = min(tier.chips, chips)
-        ring, exchange = tier.ring[: size + 1], tier.exchange[: size + 1]
-        kept.append(replace(tier, chips=size, ring=ring, exchange=exchange))
+        some = slice(size + 1)
+        kept.append(
+            replace(
+                tier,
+                chips=size,
+                ring=tier.ring[some],
+                exchange=tier.exchange[some],
+                onward=tier.onward[some],
+                own_exchange=tier.own_exchange[some],
+                own_onward=tier.own_onward[some],
+            )
+        )
     return tuple(kept)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from artery.cluster.wiring import Assembly
 from artery.core.system import System
-from artery.node.rings import domain_rings
+from artery.node.rings import domain_rings, through_all
 
 Ints = NDArray[np.int64]
 
@@ -46,8 +46,9 @@ def _entered(inside: Ints, channels: int) -> list[Ints]:
     these allow it: an edge between nodes that two rings share would halve both.
     """
     size = inside.shape[1]
-    if channels == size == len(inside) + 1 and size % 2 == 0:
-        return _across_mesh(size)
+    through = through_all(tuple(map(tuple, inside.tolist())))
+    if channels == len(through):
+        return [np.array(way) for way in through]
     entries = (np.arange(channels) * size // channels).tolist()
     ways = [
         [np.roll(ring, -int(np.flatnonzero(ring == entry)[0])) for ring in inside]
@@ -58,18 +59,6 @@ def _entered(inside: Ints, channels: int) -> list[Ints]:
         if chosen is not None:
             return [ways[channel][ring] for channel, ring in enumerate(chosen)]
     return [one[channel % len(inside)] for channel, one in enumerate(ways)]
-
-
-def _across_mesh(size: int) -> list[Ints]:
-    """Return ``size`` ways through a full mesh, entered and left at every chip once.
-
-    They take each of its links once each way (zigzags; Walecki's construction of 1892, by way of
-    Alspach, "The wonderful Walecki construction", 2008).
-    """
-    step = np.arange(size)
-    zigzag = np.where(step % 2, (step + 1) // 2, -(step // 2))
-    there = [(zigzag + turn) % size for turn in range(size // 2)]
-    return [*there, *(way[::-1] for way in there)]
 
 
 def _apart(ways: list[list[Ints]], size: int, most: int) -> list[int] | None:
@@ -115,7 +104,8 @@ def _card(way: Ints, size: int, cards: int) -> int:
 def _through(ring: Ints, ranks: int) -> Ints:
     """Return the ring through all domains, every second one the other way round."""
     size = len(ring)
-    rank = np.arange(-(-ranks // size) * size, dtype=np.int64)
-    domain, place = rank // size, rank % size
-    order = domain * size + ring[np.where(domain % 2 == 0, place, size - 1 - place)]
-    return order[order < ranks]
+    domains = -(-ranks // size)
+    order = np.empty((domains, size), dtype=np.int64)
+    order[::2], order[1::2] = ring, ring[::-1]
+    order += np.arange(domains)[:, None] * size
+    return order[order < ranks] if ranks % size else order.ravel()

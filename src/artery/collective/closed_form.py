@@ -16,7 +16,16 @@ from artery.collective.algorithms import ALGORITHMS, Algorithm
 from artery.collective.arrays import Floats, Ints
 from artery.collective.bandwidth import wire_factor
 from artery.collective.groups import Groups, gather, inner_tiers
-from artery.collective.library import CHANNELS, OPENING, Library, Line, Network, Platform
+from artery.collective.library import (
+    CHANNELS,
+    OPENING,
+    PAYLOAD,
+    Library,
+    Line,
+    Network,
+    Platform,
+    piece_of,
+)
 from artery.collective.menu import Adds, menu
 from artery.collective.placement import Placement, packed
 from artery.collective.work import Work
@@ -231,7 +240,8 @@ def _draw(
     """Return start (seconds), slope (seconds per byte) and limiting tier of one line.
 
     Where further channels cost, there are two of which the lesser holds: while they open, a byte
-    costs more; when all are open, the start does.
+    costs more; when all are open, the start does. So it is with chains and trees: the whole of a
+    small message goes from chip to chip as one, of a large one a piece.
     """
     hop = outside = 0.0
     if network is not None:
@@ -244,9 +254,17 @@ def _draw(
     inner = work.inner_seconds / line.fraction
     outer = work.outer_seconds / outside if outside else np.zeros_like(inner)
     tier = np.where(outer > inner, groups.outer, groups.inner)
-    slope = np.maximum(inner, outer) / adding
+    least = work.least_seconds / PAYLOAD.get(line.protocol, 1.0)
+    slope = np.maximum(work.seconds(inner, outer) / adding, least)
+    drawn = [(start, slope)]
     further = 0.0 if network is None else network.message.get(line.protocol, 0.0)
-    if not further:
-        return ((start, slope, tier),)
-    opening = (start, slope + work.outer_steps * further / OPENING, tier)
-    return opening, (start + work.outer_steps * further * (CHANNELS - 1), slope, tier)
+    if further:
+        each = work.outer_steps * further
+        drawn = [(start, slope + each / OPENING), (start + each * (CHANNELS - 1), slope)]
+    fill = work.inner_fill / line.fraction + (work.outer_fill / outside if outside else 0.0)
+    piece = piece_of(line.protocol)
+    if piece and np.any(fill):
+        drawn = [
+            one for a, b in drawn for one in ((a, b + fill), (a + fill * piece, b + 0.0 * fill))
+        ]
+    return tuple((fixed, growing, tier) for fixed, growing in drawn)

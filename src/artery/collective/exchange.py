@@ -31,8 +31,9 @@ def grouped(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - o
         outer_steps=np.where(k > 1, 1.0, 0.0),
         inner_bytes=inner,
         outer_bytes=outer,
-        inner_seconds=np.maximum(inner / groups.inner_exchange, by_pair),
+        inner_seconds=np.maximum(inner / groups.own_exchange, by_pair),
         outer_seconds=groups.exchange,
+        least_seconds=inner / groups.inner_exchange,
     )
 
 
@@ -40,14 +41,15 @@ def send_receive(groups: Groups, collective: Collective) -> Work:  # noqa: ARG00
     """Return the work of sending ``size`` bytes to the next member while receiving as much.
 
     One step. Between nodes if the group is spread over any: neighbours of a pipeline whose
-    stages are nodes apart; the chip at the edge of a node sends by itself. Inside a node all
-    members send at once, as round a ring: what they share bounds them too.
+    stages are nodes apart; the chip at the edge of a node sends by itself, while those inside it
+    send to each other. There all members send at once, as round a ring: what they share bounds
+    them too.
     """
     crosses = groups.nodes > 1
     one = np.where(groups.ranks > 1, 1.0, 0.0)
     with np.errstate(divide="ignore"):
-        own = np.minimum(groups.pair_rate, groups.inner_rate)
-        inside = np.where(crosses | (groups.ranks < 2), 0.0, 1.0 / own)
+        inside = np.where(groups.fullest > 1, 1.0 / groups.own_onward, 0.0)
+        least = np.where(groups.fullest > 1, 1.0 / groups.inner_onward, 0.0)
         between = np.where(crosses, 1.0 / np.minimum(groups.node_rate, groups.outer_pair), 0.0)
     edge = np.where(crosses, 1.0, 0.0)
     return Work(
@@ -57,4 +59,5 @@ def send_receive(groups: Groups, collective: Collective) -> Work:  # noqa: ARG00
         outer_bytes=edge,
         inner_seconds=inside,
         outer_seconds=between,
+        least_seconds=least,
     )

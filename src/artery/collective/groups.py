@@ -17,8 +17,18 @@ from artery.collective.library import Library
 from artery.collective.placement import Placement, Spread
 from artery.core.system import System, Tier
 
-Way = Literal["ring", "exchange"]
-"""How the members of a group send: each to the next one, or each to all others alike."""
+Way = Literal["ring", "exchange", "own_exchange", "onward", "own_onward"]
+"""How the members of a group send: round rings, each to all others alike, or each to the next one;
+``own``: held back by cables of the tier's own class alone."""
+
+_KNOWN: dict[Way, tuple[Way, ...]] = {
+    "ring": ("ring",),
+    "exchange": ("exchange", "ring"),
+    "own_exchange": ("own_exchange", "exchange", "ring"),
+    "onward": ("onward",),
+    "own_onward": ("own_onward", "onward"),
+}
+"""Which of a tier's rates by size of the group count for a way: the first that it has."""
 
 _NETWORKS = frozenset(
     {"infiniband", "ethernet", "roce", "efa", "slingshot", "omni-path", "tcp", "network"}
@@ -32,7 +42,10 @@ class Groups:
     ``ranks`` members on ``nodes`` nodes (scale-up domains), ``fullest`` in the fullest of them
     and ``fewest`` in the emptiest. ``inner`` is the index of the tier that joins the members of
     a node, ``inner_rate`` what one of them sends over it round a ring (B/s, what the link reaches),
-    ``inner_exchange`` what it sends to all others alike, ``pair_rate`` what it sends to one other.
+    ``inner_exchange`` what it sends to all others alike, ``pair_rate`` what it sends to one other
+    (endless where ``inner_exchange`` knows every pair's way), ``inner_onward`` what each of them
+    sends to the next one; ``own_exchange`` and ``own_onward`` leave out what cables of other
+    classes than the tier's own would hold back.
     ``outer`` is the index of the tier between nodes that limits the group (-1 inside one node),
     ``node_rate`` what the group sends out of a node, or of the larger domain that limits it more,
     round a ring, ``apart_rate`` the same to nodes far apart, ``outer_pair`` what one chip sends out
@@ -40,7 +53,8 @@ class Groups:
     ``outer_latency`` one way across the outermost tier. ``in_switch`` and ``sharp`` say that the
     switches inside the node, and all switches between nodes, reduce. ``torus`` flags groups on a
     torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group does not
-    extend).
+    extend) and which data go ``around`` in so many steps: half of a side that is closed, all of an
+    open one.
     """
 
     ranks: Floats
@@ -51,6 +65,9 @@ class Groups:
     inner_rate: Floats
     inner_exchange: Floats
     pair_rate: Floats
+    inner_onward: Floats
+    own_exchange: Floats
+    own_onward: Floats
     outer: Ints
     node_rate: Floats
     apart_rate: Floats
@@ -61,6 +78,7 @@ class Groups:
     sharp: Flags
     torus: Flags
     dims: Floats
+    around: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +151,12 @@ def gather(
             _inner_rate(system, inner, node, asked, "ring"),
         ),
         inner_exchange=_inner_rate(system, inner, node, asked, "exchange"),
-        pair_rate=_by_tier(system, inner, [t.pair * t.link.efficiency for t in system.tiers]),
+        pair_rate=_by_tier(
+            system, inner, [np.inf if t.exchange else _pair(t) for t in system.tiers]
+        ),
+        inner_onward=_onward(system, inner, node, asked, "onward"),
+        own_exchange=_inner_rate(system, inner, node, asked, "own_exchange"),
+        own_onward=_onward(system, inner, node, asked, "own_onward"),
         outer=np.where(outside, tightest + tiers, -1),
         node_rate=np.where(outside, along.min(axis=0, initial=np.inf), np.inf),
         apart_rate=np.where(outside, capacity.min(axis=0, initial=np.inf), np.inf),
@@ -144,6 +167,7 @@ def gather(
         sharp=_sharp(spreads, network),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
         dims=dims,
+        around=_around(system, dims),
     )
 
 
@@ -166,26 +190,49 @@ def _inner_tier(system: System, node: Spread, stride: Ints) -> Ints:
 
 
 def _inner_rate(system: System, inner: Ints, node: Spread, asked: _Asked, way: Way) -> Floats:
-    """Return what one chip sends in its node, round a ring or to all others alike, in B/s."""
+    """Return what one chip sends in its node, one way or the other, in B/s."""
     rate = np.full(len(inner), np.inf)
     for index, tier in enumerate(system.tiers[: inner_tiers(system)]):
         here = inner == index
         free = np.full(len(inner), tier.bandwidth if asked.concurrent else tier.burst)
-        if tier.ring:
+        if _known(tier, way):
             members = np.ceil(node.fullest).astype(np.int64)
             free = _on_wiring(tier, way, members, asked)
         rate = np.where(here & (node.fullest > 1), free * tier.link.efficiency, rate)
     return rate
 
 
+def _pair(tier: Tier) -> float:
+    """Return the B/s that one chip sends to one other over a tier."""
+    return tier.pair * tier.link.efficiency
+
+
+def _onward(system: System, inner: Ints, node: Spread, asked: _Asked, way: Way) -> Floats:
+    """Return what each member of a node sends to the next one while all do, in B/s.
+
+    Where a tier does not know its neighbours' ways, the lesser of a pair's rate and a ring's.
+    """
+    ring = _inner_rate(system, inner, node, asked, "ring")
+    rate = np.minimum(_by_tier(system, inner, [_pair(tier) for tier in system.tiers]), ring)
+    known = _by_tier(system, inner, [bool(tier.onward) for tier in system.tiers]) > 0
+    drawn = _inner_rate(system, inner, node, asked, way)
+    return np.asarray(np.where(known & (asked.stride == 1), drawn, rate))
+
+
+def _known(tier: Tier, way: Way) -> tuple[float, ...]:
+    """Return a tier's rates by size of the group, empty where it has none."""
+    tables: list[tuple[float, ...]] = [getattr(tier, name) for name in _KNOWN[way]]
+    return next(filter(None, tables), ())
+
+
 def _on_wiring(tier: Tier, way: Way, members: Ints, asked: _Asked) -> Floats:
     """Return what each of the members sends on a tier that knows its wiring, in B/s."""
-    known = np.asarray(tier.exchange if way == "exchange" and tier.exchange else tier.ring)
+    known = np.asarray(_known(tier, way))
     rates = known[np.clip(members, 0, len(known) - 1)]
     if not asked.concurrent:
         return rates
     # Rates are known for neighbours; others share the tier with groups of their own.
-    whole = known[-1] if way == "exchange" and tier.exchange else tier.bandwidth
+    whole = known[-1] if way != "ring" and tier.exchange else tier.bandwidth
     return np.where(asked.stride == 1, rates, np.minimum(rates, whole))
 
 
@@ -312,16 +359,31 @@ def _box_rate(system: System, dims: Floats) -> Floats:
     """Return B/s per chip of the rings over a block of a torus that reaches along ``dims``.
 
     A dimension that is filled and closed gives rings both ways round, an open or partly filled
-    one a line there and back. Whether dimensions are closed follows from what a chip can send.
+    one a line there and back.
     """
     rate = np.zeros(dims.shape[1])
     for tier in system.tiers:
         if tier.kind == "torus":
-            long = sum(size > 2 for size in tier.dims)
-            short = sum(size == 2 for size in tier.dims)
-            closed = tier.bandwidth > tier.link.bandwidth * (long + short) * (1 + 1e-9)
-            for extent, size in zip(dims, tier.dims, strict=True):
-                links = np.where((extent == size) & closed & (size > 2), 2.0, 1.0)
-                rate += np.where(extent > 1, links, 0.0) * tier.link.bandwidth
+            links = np.where(_rings(tier, dims), 2.0, 1.0)
+            rate += np.where(dims > 1, links, 0.0).sum(axis=0) * tier.link.bandwidth
             rate *= tier.link.efficiency
     return rate
+
+
+def _rings(tier: Tier, dims: Floats) -> Flags:
+    """Return along which of a torus's dimensions, one row each, groups go round a closed ring.
+
+    Whether dimensions are closed follows from what a chip can send.
+    """
+    sizes = np.array(tier.dims, dtype=np.float64)[:, None]
+    closed = tier.bandwidth > tier.link.bandwidth * np.count_nonzero(sizes > 1) * (1 + 1e-9)
+    return np.asarray((dims == sizes) & closed & (sizes > 2))
+
+
+def _around(system: System, dims: Floats) -> Floats:
+    """Return the steps along all dimensions, one after the other; data go both ways."""
+    for tier in system.tiers:
+        if tier.kind == "torus":
+            steps = np.where(_rings(tier, dims), np.floor(dims / 2), dims - 1)
+            return np.asarray(steps.sum(axis=0))
+    return np.zeros(dims.shape[1])

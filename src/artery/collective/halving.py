@@ -21,34 +21,50 @@ def halving_doubling(groups: Groups, collective: Collective) -> Work:
 
     log2 n steps each and 2(n-1)/n of the size per chip for all-reduce. A group that is no power
     of two first folds its excess onto the rest and hands it the result at last: log2 of the
-    largest power of two p in n and two steps more; the chips that stand in for others send
-    2(p-1)/p + 1 of the size (all-gather and reduce-scatter: up to 2(n-1)/n). Exchanges between
-    nodes come after those inside, each chip with 1/m of the data: 2(k-1)/k of the size per node.
-    Where neither chips per node nor nodes are powers of two, each is taken to fold by itself.
+    largest power of two p in n and two steps more. The chips that stand in for others send
+    2(p-1)/p + 1 of the size (all-gather and reduce-scatter: up to 2(n-1)/n) and wait for what is
+    handed to them: 2(p-1)/p + 2 go by one after the other (all-gather: one block, then the rounds,
+    in which they hold two blocks, then all; reduce-scatter the same backwards). Exchanges
+    between nodes come after those inside, each chip with 1/m of the data: 2(k-1)/k of the size per
+    node. Where neither chips per node nor nodes are powers of two, each is taken to fold by itself.
+    A chip has one partner at a time: on a mesh a single link.
     """
     rounds = 2.0 if collective == "all_reduce" else 1.0
-    inner_steps, inner = _folded(groups.fullest, rounds)
-    outer_steps, outer = _folded(groups.nodes, rounds)
+    inner_steps, inner, inner_time = _folded(groups.fullest, rounds)
+    outer_steps, outer, outer_time = _folded(groups.nodes, rounds)
     return Work(
         inner_steps=inner_steps,
         outer_steps=outer_steps,
         inner_bytes=inner,
         outer_bytes=outer,
-        inner_seconds=inner / groups.inner_rate,
-        outer_seconds=outer / groups.apart_rate,
+        inner_seconds=inner_time / np.minimum(groups.inner_rate, groups.pair_rate),
+        outer_seconds=outer_time / groups.apart_rate,
+        in_turn=True,
     )
 
 
-def _folded(n: Floats, rounds: float) -> tuple[Floats, Floats]:
-    """Return steps, and bytes per byte of size, of one or two rounds over ``n`` members."""
+def _folded(n: Floats, rounds: float) -> tuple[Floats, Floats, Floats]:
+    """Return one or two rounds over ``n`` members: steps, and what the busiest sends, and waits.
+
+    Both are per byte of size.
+    """
     members = np.maximum(n, 1.0)
     levels = np.floor(np.log2(members))
-    excess = members > 2.0**levels
-    core = np.where(excess & (rounds > 1), 2.0**levels, members)
-    handed = np.where(rounds > 1, 1.0, (members - 1) / members)
-    steps = rounds * levels + np.where(excess, 2.0, 0.0)
-    share = rounds * (core - 1) / core + np.where(excess, handed, 0.0)
-    return np.asarray(steps), np.asarray(share)
+    core = 2.0**levels
+    excess = members - core
+    folds = np.where(excess > 0, 1.0, 0.0)
+    steps = rounds * levels + 2 * folds
+    if rounds > 1:
+        share = 2 * (core - 1) / core
+        return np.asarray(steps), np.asarray(share + folds), np.asarray(share + 2 * folds)
+    # A round over blocks that lie as far apart as partners do: so many of them are double.
+    double = sum(
+        np.where(level < levels, np.ceil(excess * 2.0**level / core), 0.0)
+        for level in range(int(levels.max(initial=0)))
+    )
+    share = (members - 1) / members
+    waits = (core - 1 + double) / members + folds * (1.0 + 1.0 / members)
+    return np.asarray(steps), np.asarray(share * (1 + folds)), np.asarray(waits)
 
 
 def pat(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one shape for both

@@ -16,8 +16,8 @@ def hierarchical(groups: Groups, collective: Collective) -> Work:
     """Return the work of all-reduce, all-gather or reduce-scatter in two levels.
 
     All-reduce: 2(m-1) steps inside and 2(k-1) across; a chip sends 2(m-1)/m of the size inside,
-    a node 2(k-1)/k across. The other two are half of it: across first (all-gather), 1/m of the
-    result per chip, then inside.
+    a node 2(k-1)/k across, and none of it before what was added inside is complete. The other two
+    are half of it: across first (all-gather), 1/m of the result per chip, then inside.
     """
     m, k = groups.fullest, groups.nodes
     rounds = 2.0 if collective == "all_reduce" else 1.0
@@ -30,4 +30,5 @@ def hierarchical(groups: Groups, collective: Collective) -> Work:
         outer_bytes=outer,
         inner_seconds=inner / groups.inner_rate,
         outer_seconds=outer / groups.node_rate,
+        in_turn=True,
     )

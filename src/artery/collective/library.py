@@ -21,6 +21,15 @@ OPENING: Final = 4096.0
 in src/include/comm.h). Rings open them later, but over nodes NCCL takes trees for small messages.
 """
 
+PAYLOAD: Final[Mapping[str, float]] = {"LL": 4 / 8, "LL128": 120 / 128}
+"""Share of data in what a protocol sends, the rest being flags: of 8 bytes, of 128 (``NCCL
+src/include/device.h``). It holds on any cable; other protocols send none."""
+
+SLOT: Final = 524_288
+"""Bytes that NCCL's Simple passes on as one, a slot of its buffer (NCCL_BUFFSIZE of 4 MiB in
+NCCL_STEPS of 8); that all channels of a rank together have one under way is assumed: each has slots
+of its own, and cuts them where it has little to send. LL and LL128 pass on every line."""
+
 CHANNELS: Final = 16
 """Assumed: channels of NCCL between nodes of eight chips ("Channel 00/16" in its logs)."""
 
@@ -125,6 +134,14 @@ class Library:
     def release(self) -> tuple[int, ...]:
         """The version as numbers: (2, 27)."""
         return release(self.version)
+
+
+def piece_of(protocol: str) -> int:
+    """Return the bytes that a rank passes on as one down chains and trees, over all its channels.
+
+    0 for protocols that pass on every line.
+    """
+    return 0 if protocol in PAYLOAD else SLOT
 
 
 def release(version: str) -> tuple[int, ...]:

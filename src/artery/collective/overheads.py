@@ -14,7 +14,7 @@ import numpy as np
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import lines_of
 from artery.collective.groups import gather, inner_tiers
-from artery.collective.library import CHANNELS, OPENING, Library
+from artery.collective.library import CHANNELS, OPENING, PAYLOAD, Library, piece_of
 from artery.collective.placement import Placement, packed
 from artery.core.pricing import Collective
 from artery.core.system import System
@@ -38,6 +38,10 @@ class Overheads:
     ``latency`` are the seconds of hardware latency in the steps: with ``startup`` all that the
     closed form counts beside bytes. ``passing`` are the seconds that the busiest chip itself needs
     to pass its bytes on, to whichever port: no network makes it faster (0: nothing is passed on).
+    ``payload`` is the share of data in what is sent, the rest being flags: what is left of cables
+    inside a node that are of another class than the chips' own. ``nearness`` is the part of the
+    hardware's latency inside a node that the library's measured step leaves room for. ``piece``
+    bytes are passed on as one down chains and trees, over all channels (0: every line).
     """
 
     startup: float
@@ -46,6 +50,18 @@ class Overheads:
     protocol: str
     latency: float = 0.0
     passing: float = 0.0
+    payload: float = 1.0
+    nearness: float = 1.0
+    piece: int = 0
+
+    @property
+    def least(self) -> float:
+        """Seconds between start and end at least: a chip that passes on waits before it sends.
+
+        Each channel of a library has threads of its own, which copy while no others' bytes come:
+        what is fitted to sweeps is the sum of all steps' latency and of all bytes.
+        """
+        return self.passing + self.latency if self.passing else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +123,17 @@ def overheads(
         direct = algorithm.lines == "exchange" and tier.link.kind != STAGED
         passing = 0.0 if direct or groups.torus[0] else moving
         sending = float(work.outer_seconds[0]) / outside * played.size
-        added = Overheads(startup, inside, outside, line.protocol, latency, passing)
-        found.append((startup + latency + max(moving, sending), added))
+        payload = PAYLOAD.get(line.protocol, 1.0)
+        near = hardware / tier.latency if tier.latency else 1.0
+        added = Overheads(
+            startup, inside, outside, line.protocol, latency, passing, payload, near,
+            piece_of(line.protocol),
+        )  # fmt: skip
+        shared = float(np.max(work.least_seconds)) / payload * played.size
+        both = sum((moving, sending)) if work.in_turn else max(moving, sending)
+        filling = np.max(work.inner_fill) / inside + np.max(work.outer_fill) / outside
+        filled = float(filling) * min(played.size, added.piece)
+        found.append((startup + latency + max(both, shared) + filled, added))
     return min(found, key=lambda each: each[0])[1]
 
 

@@ -25,17 +25,26 @@ def ring(groups: Groups, collective: Collective) -> Work:
     n, k = groups.ranks, groups.nodes
     rounds = 2.0 if collective == "all_reduce" else 1.0
     share = np.where(n > 1, 1.0, 0.0) if _is_chain(collective) else rounds * (n - 1) / n
-    return _along(groups, rounds * (n - 1), rounds * (k - 1), share)
+    steps, outer = rounds * (n - 1), rounds * (k - 1)
+    return _along(groups, steps, outer, share, chain=_is_chain(collective))
 
 
 def _is_chain(collective: Collective) -> bool:
     return collective in {"broadcast", "reduce"}
 
 
-def _along(groups: Groups, steps: Floats, outer_steps: Floats, share: Floats) -> Work:
-    """Return the work of a ring whose every edge carries ``share`` of the size."""
+def _along(
+    groups: Groups, steps: Floats, outer_steps: Floats, share: Floats, *, chain: bool
+) -> Work:
+    """Return the work of a ring whose every edge carries ``share`` of the size.
+
+    A chain is full when a piece has passed all its edges but one, of the slower kind.
+    """
     outer = np.where(groups.nodes > 1, share, 0.0)
     inner = np.where(groups.fullest > 1, share, 0.0)
+    crosses = groups.nodes > 1
+    between = np.maximum(outer_steps - crosses, 0.0)
+    inside = np.maximum(steps - outer_steps - ~crosses, 0.0)
     return Work(
         inner_steps=steps - outer_steps,
         outer_steps=outer_steps,
@@ -43,4 +52,6 @@ def _along(groups: Groups, steps: Floats, outer_steps: Floats, share: Floats) ->
         outer_bytes=outer,
         inner_seconds=inner / groups.inner_rate,
         outer_seconds=outer / groups.node_rate,
+        inner_fill=inside / groups.inner_rate if chain else 0.0,
+        outer_fill=between / groups.node_rate if chain else 0.0,
     )

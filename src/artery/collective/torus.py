@@ -17,13 +17,13 @@ from artery.core.pricing import Collective
 def torus(groups: Groups, collective: Collective) -> Work:
     """Return the work of a collective by dimension.
 
-    Steps: half of every dimension (data goes both ways round), twice for all-reduce. Bytes as
+    Steps: half of every closed dimension (data goes both ways round) and all of an open one, twice
+    for all-reduce. Bytes as
     in a ring over the group's chips, spread over the rings of all dimensions that it fills
     (``inner_rate`` counts these).
     """
     n = groups.ranks
     rounds = 2.0 if collective == "all_reduce" else 1.0
-    around = np.sum(np.floor(groups.dims / 2), axis=0)
     share = rounds * (n - 1) / n
     if collective in {"broadcast", "reduce"}:
         share = np.where(n > 1, 1.0, 0.0)
@@ -31,7 +31,7 @@ def torus(groups: Groups, collective: Collective) -> Work:
         share = _exchanged(groups)
     nothing = np.zeros_like(n)
     return Work(
-        inner_steps=rounds * around,
+        inner_steps=rounds * groups.around,
         outer_steps=nothing,
         inner_bytes=share,
         outer_bytes=nothing,

@@ -36,6 +36,8 @@ def tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one 
 
     Steps: twice the depth between nodes, and twice the chain of m-1 chips inside one. A chip of
     the chain passes the size on upwards and downwards (only once where the chain is two ends).
+    Either tree takes half of a piece over each edge, while the other takes its half over others;
+    halves of two children share their parent's links. The root has one child.
     """
     chain = groups.fullest - 1
     inner = np.where(groups.fullest > 2, 2.0, np.where(groups.fullest > 1, 1.0, 0.0))
@@ -47,4 +49,7 @@ def tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one 
         outer_bytes=outer,
         inner_seconds=inner / groups.inner_rate,
         outer_seconds=outer / groups.apart_rate,
+        inner_fill=np.maximum(chain - np.where(groups.nodes > 1, 0.0, 1.5), 0.0)
+        / groups.inner_rate,
+        outer_fill=np.maximum(2 * tree_depth(groups.nodes) - 1 - outer, 0.0) / groups.apart_rate,
     )

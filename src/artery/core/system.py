@@ -73,9 +73,13 @@ class Tier:
     chips inside one domain, the B/s per direction that a (multi-)ring over them reaches per
     chip at index ``g`` (index 0 and 1 unused); empty means ``bandwidth`` for every ``g``.
     ``exchange`` gives likewise what each of a packed group sends while all send to all alike;
-    empty means as much as ``ring``. ``pair`` is the B/s of one chip to one other chip in this tier.
-    ``last`` is the share that the last domain of the tier below, which may be part-filled, has of a
-    full one's links into this tier.
+    empty means as much as ``ring``. ``pair`` is the B/s of one chip to one other chip in this tier,
+    and ``onward`` what each of a packed group sends to the one after it while all do (empty:
+    ``pair``). ``own_exchange`` and ``own_onward`` are the same if only cables of the class ``link``
+    held a group back (empty: no others do). All are rates of ``link``: times its efficiency they
+    are what is reached, also where cables of another class hold a group back. ``last`` is the share
+    that the last domain of the tier below, which may be part-filled, has of a full one's links into
+    this tier.
     """
 
     name: str
@@ -89,6 +93,9 @@ class Tier:
     reduction: str | None = None
     ring: tuple[float, ...] = ()
     exchange: tuple[float, ...] = ()
+    onward: tuple[float, ...] = ()
+    own_exchange: tuple[float, ...] = ()
+    own_onward: tuple[float, ...] = ()
     dims: tuple[int, ...] = ()
     last: float = 1.0
 

@@ -35,14 +35,15 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
     The ring over ``g`` packed chips is the number of rings that fit on links of their own (six
     for all eight) times one link's bandwidth; where NVLink closes no ring, PCIe carries it. An
     all-to-all is as slow as its slowest cable: the 12 pairs of chips in either direction that are
-    in different halves and have no NVLink share the link between the sockets.
+    in different halves and have no NVLink share the link between the sockets. Rates over PCIe are
+    shares of NVLink's efficiency.
     """
     layout = Layout(CHIPS)
     lane = nvlink.bandwidth / LINKS_PER_CHIP
     for (one, other), count in LINKS.items():
         layout.join(one, other, bundle(nvlink, count * lane))
     seats = hang(layout, host)
-    pcie = _pcie_rings(host)
+    pcie = _pcie_rings(host, nvlink.efficiency)
     rings = [disjoint_rings(LINKS, group) * lane for group in range(CHIPS + 1)]
     tier = Tier(
         name="nvlink",
@@ -54,14 +55,17 @@ def cube_mesh(nvlink: Link, host: Host, latency: float) -> ScaleUp:
         # The slowest pair has no NVLink; a ring over all of PCIe passes every part of its way.
         pair=pcie[CHIPS],
         latency=latency,
-        exchange=exchanges(Paths(layout), CHIPS),
+        exchange=exchanges(Paths(layout, efficiency=nvlink.efficiency), CHIPS),
+        onward=rings_in_order(layout, efficiency=nvlink.efficiency),
+        own_exchange=exchanges(Paths(layout, only=nvlink.name), CHIPS),
+        own_onward=rings_in_order(layout, only=nvlink.name),
         ring=tuple(fast or slow for fast, slow in zip(rings, pcie, strict=True)),
     )
     return layout.build((tier,), seats)
 
 
-def _pcie_rings(host: Host) -> tuple[float, ...]:
-    """Return the rings that PCIe alone carries."""
+def _pcie_rings(host: Host, efficiency: float) -> tuple[float, ...]:
+    """Return the rings that PCIe alone carries, as shares of an efficiency."""
     under = Layout(CHIPS)
     hang(under, host)
-    return rings_in_order(under)
+    return rings_in_order(under, efficiency=efficiency)

@@ -1,7 +1,9 @@
-"""Rings over chips that are all joined to each other: every directed link in just one of them.
+"""Rings over chips that are all joined to each other: every directed link in as many of them.
 
 The complete directed graph on ``n`` vertices splits into ``n - 1`` Hamiltonian cycles for every
-``n`` but 4 and 6 (Tillson, "A Hamiltonian decomposition of K*_2m, 2m ≥ 8", 1980).
+``n`` but 4 and 6 (Tillson, "A Hamiltonian decomposition of K*_2m, 2m ≥ 8", 1980). Over 4 and 6
+every link is in two rings, each with half of it: NCCL's search, too, lets several channels share a
+link (``src/graph/search.cc``: a channel takes its speed off the links that it crosses).
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ Cycle = tuple[int, ...]
 """Chips in the order of a ring, closed from the last to the first."""
 
 UNSPLIT = (4, 6)
-"""Numbers of chips for which there are no such rings."""
+"""Numbers of chips for which there are no rings with a link each of their own."""
 
 MOST = 10
 """Chips up to which the search ends at once: 151 steps for eight, 521 at most."""
@@ -20,14 +22,43 @@ MOST = 10
 
 @cache
 def full_rings(chips: int) -> tuple[Cycle, ...]:
-    """Return ``chips - 1`` rings that use every directed link once.
+    """Return ``chips - 1`` rings that use every directed link once; over 4 and 6 twice as many.
 
-    None for fewer than three chips, where there is no such split, and for more than ten.
+    Those use it twice. None for fewer than three chips, and for more than ten.
     """
-    if not 3 <= chips <= MOST or chips in UNSPLIT:
+    if not 3 <= chips <= MOST:
         return ()
+    if chips in UNSPLIT:
+        return _shared_rings(chips)
     search = _Search(chips)
     return tuple(search.found) if search.next_ring() else ()
+
+
+def full_ways(chips: int) -> tuple[Cycle, ...]:
+    """Return ``chips`` ways through an even number of chips, entered and left at each one once.
+
+    They take each link once each way (zigzags; Walecki's construction of 1892, by way of Alspach,
+    "The wonderful Walecki construction", 2008).
+    """
+    there = [tuple((step + turn) % chips for step in _zigzag(chips)) for turn in range(chips // 2)]
+    return (*there, *(way[::-1] for way in there))
+
+
+def _shared_rings(chips: int) -> tuple[Cycle, ...]:
+    """Return the zigzags over all chips but the last, closed through it, both ways round.
+
+    Turned by every number of places they take each distance twice, and end twice at each chip.
+    """
+    around = chips - 1
+    found = [
+        (*((step + turn) % around for step in _zigzag(around)), around) for turn in range(around)
+    ]
+    return (*found, *(ring[::-1] for ring in found))
+
+
+def _zigzag(chips: int) -> list[int]:
+    """Return 0, 1, -1, 2, -2, ...: every distance among that many chips, once or twice."""
+    return [(step + 1) // 2 if step % 2 else -(step // 2) for step in range(chips)]
 
 
 class _Search:

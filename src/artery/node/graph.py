@@ -19,36 +19,53 @@ def graph(layout: Layout, latency: float) -> ScaleUp:
     """Return the drawn network as one domain with one tier.
 
     ``latency`` is one way over one cable in seconds; the tier's is that of the longest of the
-    shortest paths. The tier's bandwidth is what every chip sends if all send to all alike over
-    shortest paths, as ``exchange`` has it for fewer; ``pair`` is the slowest of these paths,
-    ``ring`` the ring in rank order, or those on direct links between chips if they are faster.
+    shortest paths. Rates are shares of the efficiency of the tier's link. The tier's bandwidth is
+    what every chip sends if all send to all alike over shortest paths, as ``exchange`` has it for
+    fewer; ``pair`` is the slowest of these paths, ``ring`` the ring in rank order, or those on
+    direct links between chips if they are faster.
     Raises :class:`artery.node.paths.NoWayError` if two chips are not joined.
     """
-    paths = Paths(layout)
+    plain = Paths(layout)
     ways = [
-        paths.between(source, target)
+        plain.between(source, target)
         for source in range(layout.chips)
         for target in range(layout.chips)
         if source != target
     ]
+    ring, direct = rings_in_order(layout), rings_on_links(layout)
+    own = direct[-1] > ring[-1]
+    link = _between_chips(layout) if own else _attachment(layout)
+    paths = Paths(layout, efficiency=link.efficiency)
     exchange = exchanges(paths, layout.chips)
     everyone = exchange[-1]
     rates = [min(paths.bandwidth(*hop) for hop in pairwise(way)) for way in ways]
-    ring, direct = rings_in_order(layout), rings_on_links(layout)
-    fastest = tuple(map(max, ring, direct))
+    onward = rings_in_order(layout, efficiency=link.efficiency)
+    scale = _efficiency(layout) / link.efficiency
+    fastest = tuple(max(slow, fast * scale) for slow, fast in zip(onward, direct, strict=True))
     tier = Tier(
         name="graph",
         chips=layout.chips,
         kind="mesh",
-        link=_between_chips(layout) if direct[-1] > ring[-1] else _attachment(layout),
+        link=link,
         bandwidth=everyone,
         burst=max(*rates, *fastest, everyone),
         pair=min(rates),
         latency=latency * max(len(way) - 1 for way in ways),
         ring=fastest,
         exchange=exchange,
+        onward=onward,
+        own_exchange=exchanges(
+            Paths(layout, efficiency=link.efficiency, only=link.name), layout.chips
+        ),
+        own_onward=rings_in_order(layout, efficiency=link.efficiency, only=link.name),
     )
     return layout.build((tier,))
+
+
+def _efficiency(layout: Layout) -> float:
+    """Return the least efficiency of the direct links between chips, 1 if there are none."""
+    direct = (index for one, other, index in layout.cables if max(one, other) < layout.chips)
+    return min((layout.links[index].efficiency for index in direct), default=1.0)
 
 
 def _between_chips(layout: Layout) -> Link:

@@ -41,8 +41,23 @@ def mesh(columns: int, rows: int, wire: Link, memories: int, memory: Link) -> Sc
     _hang_memories(layout, edge if rows > 1 else list(top), memories, memory)
     longer = max(columns, rows)
     load = (longer // 2) * -(-longer // 2) * (cores / longer) / max(cores - 1, 1)
-    hops = columns + rows - 2
-    return _built(layout, "mesh", wire, min(wire.bandwidth, wire.bandwidth / max(load, 1e-9)), hops)
+    built = _built(layout, "mesh", wire, wire.bandwidth / max(load, 1.0), columns + rows - 2)
+    exchange = tuple(_exchanged(columns, group, wire.bandwidth) for group in range(cores + 1))
+    return replace(built, tiers=(replace(built.tiers[0], exchange=exchange),))
+
+
+def _exchanged(columns: int, group: int, wire: float) -> float:
+    """Return the B/s that each of the first ``group`` cores sends, all to all alike.
+
+    Part of a row counts as a whole one. All pairs of cores on either side of a row's middle use its
+    wire there, and likewise those of a column.
+    """
+    if group < 2:
+        return 0.0
+    wide, high = min(columns, group), -(-group // columns)
+    across = (wide // 2) * -(-wide // 2) * high
+    along = (high // 2) * -(-high // 2) * wide
+    return min(wire, wire * (group - 1) / max(across, along))
 
 
 def ring(cores: int, wire: Link, memories: int, memory: Link) -> ScaleUp:

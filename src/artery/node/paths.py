@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Mapping
 from itertools import pairwise
+from math import inf
 
 from artery.node.scale_up import Layout
 
@@ -22,10 +23,20 @@ class Paths:
     """Shortest paths in a layout.
 
     A path passes other chips only where there is no way round them. ``via_host`` leads every
-    path longer than one cable through the nearest host, as staged transfers go.
+    path longer than one cable through the nearest host, as staged transfers go. Bandwidths are
+    those of the links, or as shares of the ``efficiency`` of one class of them: times that
+    efficiency they are what every cable reaches. With an ``only``, cables of other classes than the
+    one of that name are endlessly fast.
     """
 
-    def __init__(self, layout: Layout, *, via_host: bool = False) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        *,
+        via_host: bool = False,
+        efficiency: float | None = None,
+        only: str | None = None,
+    ) -> None:
         self._chips = layout.chips
         self._via_host = via_host
         self._hosts = layout.vertices("host")
@@ -35,7 +46,11 @@ class Paths:
             for near, far in ((one, other), (other, one)):
                 row = self._near.setdefault(near, {})
                 # Parallel cables between two vertices act as one of their total bandwidth.
-                row[far] = row.get(far, 0.0) + layout.links[index].bandwidth
+                link = layout.links[index]
+                share = 1.0 if efficiency is None else link.efficiency / efficiency
+                if only not in (None, link.name):
+                    share = inf
+                row[far] = row.get(far, 0.0) + link.bandwidth * share
 
     def bandwidth(self, one: int, other: int) -> float:
         """Return the B/s per direction of the cables between two neighbours."""

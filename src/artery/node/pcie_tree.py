@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from artery.core.link import Link
 from artery.core.system import Tier
+from artery.node.paths import Paths, exchanges
 from artery.node.rings import Staging, rings_in_order
 from artery.node.scale_up import Layout, ScaleUp
 
@@ -140,7 +141,20 @@ def _node_tier(layout: Layout, host: Host, latency: float) -> Tier:
         pair=min(burst),
         latency=latency if host.peer_to_peer else 2 * latency,
         ring=rings_in_order(layout, _staging(host)),
+        exchange=_exchanged(layout, host),
     )
+
+
+def _exchanged(layout: Layout, host: Host) -> tuple[float, ...]:
+    """Return what each of the first ``g`` chips sends, at index ``g``, all to all alike.
+
+    Staged, what all of them send is written to the host memory and read from there.
+    """
+    rates = exchanges(Paths(layout, via_host=not host.peer_to_peer), layout.chips)
+    if host.peer_to_peer or host.memory is None:
+        return rates
+    memory = host.memory / 2
+    return tuple(min(rate, memory / max(group, 1)) for group, rate in enumerate(rates))
 
 
 def _staging(host: Host) -> Staging | None:

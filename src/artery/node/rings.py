@@ -16,7 +16,7 @@ from itertools import count, pairwise
 from typing import Final
 
 from artery.core.link import Link
-from artery.node.full_rings import Cycle, full_rings
+from artery.node.full_rings import Cycle, full_rings, full_ways
 from artery.node.paths import Paths
 from artery.node.scale_up import Layout, ScaleUp
 
@@ -47,15 +47,22 @@ def narrowest_in_ring(layout: Layout) -> Link:
     )
 
 
-def rings_in_order(layout: Layout, staging: Staging | None = None) -> tuple[float, ...]:
+def rings_in_order(
+    layout: Layout,
+    staging: Staging | None = None,
+    *,
+    efficiency: float | None = None,
+    only: str | None = None,
+) -> tuple[float, ...]:
     """Return, at index ``g``, the B/s per direction of the ring 0 → 1 → … → g-1 → 0.
 
     Each hop takes the shortest way, through other chips only if there is no other; the rate is
     the least, over all cables and directions, of bandwidth / hops carried. With ``staging`` a hop
     between chips without a cable of their own passes a host and loads the host memory twice.
-    Index 0 and 1 are 0: there is no ring.
+    Index 0 and 1 are 0: there is no ring. ``efficiency`` and ``only`` are those of
+    :class:`artery.node.paths.Paths`.
     """
-    paths = Paths(layout, via_host=staging is not None)
+    paths = Paths(layout, via_host=staging is not None, efficiency=efficiency, only=only)
     memory = None if staging is None else staging.memory
     rates = [0.0, 0.0]
     load: Counter[tuple[int, int]] = Counter()
@@ -201,7 +208,11 @@ def rings_on_links(domain: Layout) -> tuple[float, ...]:
     """
     links, lane = direct_links(domain)
     rates = [0.0, 0.0, links.get((0, 1), 0) * lane]
-    rates += [len(_side_by_side(links, group)) * lane for group in range(3, domain.chips + 1)]
+    for group in range(3, domain.chips + 1):
+        rings = _side_by_side(links, group)
+        load = Counter(hop for ring in rings for hop in pairwise((*ring, ring[0])))
+        shared = (hops / links[min(hop), max(hop)] for hop, hops in load.items())
+        rates.append(len(rings) * lane / max(1.0, max(shared, default=1.0)))
     return tuple(rates[: domain.chips + 1])
 
 
@@ -228,8 +239,20 @@ def rings_among(domain: ScaleUp, chips: tuple[int, ...]) -> tuple[Cycle, ...]:
     return _side_by_side(inside, len(chips))
 
 
+def through_all(rings: tuple[Cycle, ...]) -> tuple[Cycle, ...]:
+    """Return the ways through a domain whose ``rings`` use a link from each chip to every other.
+
+    Each link lies in one way each way, and each chip is one's first and one's last. None where
+    the rings use fewer links, or the number of chips is odd.
+    """
+    size = len(rings[0]) if rings else 0
+    hops = {hop for ring in rings for hop in pairwise((*ring, ring[0]))}
+    full = size > 2 and size % 2 == 0 and len(hops) == size * (size - 1)
+    return full_ways(size) if full else ()
+
+
 def _side_by_side(links: Mapping[tuple[int, int], int], group: int) -> tuple[Cycle, ...]:
-    """Return rings over chips 0 … group-1 that share no link in one direction, if there are any.
+    """Return rings over chips 0 … group-1 that load their links alike, if there are any.
 
     Over chips that are all joined alike, those that use every link; else both ways round every
     cycle that has links of its own.

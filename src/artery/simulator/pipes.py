@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from artery.collective.library import SLOT
 from artery.core.schedule import Pipe
 from artery.core.system import System
 from artery.native.pipelines import Pipelines
@@ -15,8 +16,8 @@ from artery.simulator.routes import Ends, Routes, by_queue, domain, ends, routes
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import Wires
 
-SLICE = 524_288
-"""Bytes that a tree passes on as one: NCCL's Simple protocol slices its buffers so (assumed)."""
+SLICE = SLOT
+"""Bytes that a channel's tree passes on as one at most."""
 
 NVLS, FAR = 131_072, 65_536
 """The same where the switches of nodes add, and there between four nodes and more
@@ -24,7 +25,8 @@ NVLS, FAR = 131_072, 65_536
 
 PACKET = 4096
 """Bytes that switches add and pass on as one: a packet of the largest size that InfiniBand has
-(streaming aggregation; Graham et al., ISC 2020)."""
+(streaming aggregation; Graham et al., ISC 2020). Chips pass on lines with flags about as fine:
+eight bytes of each of 512 threads (NCCL's LL)."""
 
 MOST_SPLIT = 65_536
 MOST_RINGS = 256
@@ -299,12 +301,17 @@ def _way(amount: int, ways: int) -> int:
     return max(round(amount / ways), int(amount > 0))
 
 
-def slice_of(job: Placed) -> int:
-    """Return the bytes that a library passes on as one through the job's trees and switches."""
+def slot_of(job: Placed) -> int:
+    """Return the bytes of a slot of a library's buffers for the job's trees and switches."""
     name, switches = job.schedule.name, job.schedule.switches
     if name == "nvls" or (name == "nvls_tree" and switches < 4):
         return NVLS
     return FAR if name == "nvls_tree" else SLICE
+
+
+def slice_of(job: Placed) -> int:
+    """Return the bytes that a library passes on as one through the job's trees and switches."""
+    return min(slot_of(job), job.piece)
 
 
 def _segment(pipe: Pipe, job: Placed, scenario: Scenario) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.network import Network
+from artery.collective.library import SLOT
 from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
 from artery.native.work import PICOSECONDS
@@ -28,7 +29,8 @@ class Placed:
     each. ``release`` is when it starts, in picoseconds; ``job`` is the job that this is a channel
     of, numbered from 0. ``vertices`` are the vertices of the network that are the schedule's
     switches (-1: the one inside a node), ``None`` where all are inside nodes; ``again`` lays such
-    a job anew on a network of which parts have failed.
+    a job anew on a network of which parts have failed. ``piece`` bytes are passed on as one down
+    chains and trees at most.
     """
 
     schedule: Schedule
@@ -38,6 +40,7 @@ class Placed:
     job: int = 0
     vertices: Ints | None = None
     again: Callable[[Network], Placed] | None = None
+    piece: int = SLOT
 
     @property
     def total(self) -> int:

@@ -82,7 +82,9 @@ class Scenario:
     ``failing`` (s) all that fails during the run. ``slow`` maps a chip to how many times slower
     its links are, ``late`` a chip to the seconds by which it begins later. ``background`` is the
     share of the links between switches that others use all the time. ``inside`` and ``outside``
-    are the shares of links of a domain, and of the network, that a communication library reaches.
+    are the shares of links of a domain, and of the network, that a communication library reaches;
+    ``beside`` that of cables inside a domain that are of another class than the chips' own, and
+    ``nearness`` the part of the latency inside a domain that its measured steps leave.
     ``store_and_forward`` switches pass a segment on only when they have it whole. Without
     ``latency`` only bytes take time: links do not delay, and data pass on in pieces of no size;
     who asks counts steps by a law of its own.
@@ -103,6 +105,8 @@ class Scenario:
     background: float = 0.0
     inside: float = 1.0
     outside: float = 1.0
+    beside: float = 1.0
+    nearness: float = 1.0
     store_and_forward: bool = False
     latency: bool = True
     flow_control: FlowControl = "auto"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import lcm
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
-from artery.node.rings import rings_among
+from artery.node.rings import rings_among, through_all
 from artery.simulator.placed import Placed
 from artery.simulator.switches import by_node, over_fabric
 
@@ -65,6 +66,8 @@ def shaped(
     orders = np.arange(ranks)[None, :]
     if name == "tree" and collective == "all_reduce":
         orders = _chained(system, ranks, per_node)
+    if name == "hierarchical" and ranks > 1:
+        orders = _levelled(system, ranks, per_node)
     shape = _shape(system, name, ranks, size // len(orders))
     one = schedule(name, collective, ranks, **shape)
     turned = [chips[order] for order in orders]
@@ -128,21 +131,35 @@ def _chained(system: System, ranks: int, per_node: int) -> Ints:
     """Return the orders in which trees chain ranks, a row for each channel.
 
     Channels enter nodes at chips that are spread over their cards, and go on along the rings of
-    direct links, where there are any, else in rank order.
+    direct links, where there are any, else in rank order; as many channels on each ring and card.
+    Where a link joins every two chips they go along ways that use each of them alike.
     """
+    cards = _cards(plan_of(system), per_node)
     rings = _inside(system, np.arange(per_node))
-    if ranks % per_node:
-        rings = rings[:0]
-    channels = max(_cards(plan_of(system), per_node), len(rings))
-    heads = [channel * per_node // channels for channel in range(channels)]
-    if not len(rings):
+    if ranks % per_node or len(rings) < 2:
+        heads = [channel * per_node // cards for channel in range(cards)]
         return np.stack([_turned(ranks, per_node, head) for head in heads])
+    ways = np.array(through_all(tuple(map(tuple, rings.tolist()))), dtype=np.int64)
+    if not len(ways):
+        channels = lcm(cards, len(rings))
+        heads = [channel * per_node // channels for channel in range(channels)]
+        ways = np.stack([_headed(rings[c % len(rings)], head) for c, head in enumerate(heads)])
     node = np.arange(ranks // per_node)[:, None] * per_node
-    found = []
-    for channel, head in enumerate(heads):
-        ring = rings[channel % len(rings)]
-        found.append((node + np.roll(ring, -int(np.flatnonzero(ring == head)[0]))).ravel())
-    return np.stack(found)
+    return np.stack([(node + way).ravel() for way in ways])
+
+
+def _levelled(system: System, ranks: int, per_node: int) -> Ints:
+    """Return the orders in which levels take ranks: along every ring of a node's direct links."""
+    rings = _inside(system, np.arange(per_node))
+    if ranks % per_node or len(rings) < 2:
+        return np.arange(ranks)[None, :]
+    node = np.arange(ranks // per_node)[:, None] * per_node
+    return np.stack([(node + ring).ravel() for ring in rings])
+
+
+def _headed(ring: Ints, head: int) -> Ints:
+    """Return the ring from ``head`` on."""
+    return np.roll(ring, -int(np.flatnonzero(ring == head)[0]))
 
 
 def _turned(ranks: int, per_node: int, by: int) -> Ints:

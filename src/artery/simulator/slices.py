@@ -4,7 +4,7 @@ A schedule's steps say who passes what on to whom; a library does not wait for a
 ranks pass a slice on once all of it that they add has arrived, slice after slice on each
 connection, and while the next rank has a slot free. So a transfer waits for what its source
 received of its chunk since the source last sent that chunk, for the slice before it, and for the
-slot that the slice ``SLOTS`` before it leaves as its target has passed it on.
+slot that a slice before it, as many as there are slots, leaves as its target has passed it on.
 
 Chunks of a schedule are cut further, into pieces of what a library passes on as one.
 """
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from artery.collective.schedules.sizes import chunk_bytes
 from artery.core.schedule import Schedule
 from artery.native.work import Gates
-from artery.simulator.pipes import PACKET, playable, slice_of
+from artery.simulator.pipes import PACKET, playable, slice_of, slot_of
 from artery.simulator.placed import Ints, Placed
 
 Small = NDArray[np.int32]
 
 SLOTS: Final = 8
-"""Slices that a rank holds for the next one: NCCL_STEPS of NCCL's device code."""
+"""Slots that a rank has for what it holds for the next one: NCCL_STEPS of NCCL's device code."""
 
 MOST_SLICES: Final = 1_000_000
 """Messages up to which chunks are cut into what a library passes on; beyond, into as many equal
@@ -71,6 +71,14 @@ def wanted(job: Placed) -> int:
     return max(-(-chunk // (slice_of(job) if job.vertices is None else PACKET)), 1)
 
 
+def slots_of(job: Placed) -> int:
+    """Return for how many pieces a rank has room: finer ones than a slot lie in it together.
+
+    So it is with lines with flags; the buffers of LL are smaller, of LL128 larger than these.
+    """
+    return SLOTS * max(slot_of(job) // slice_of(job), 1)
+
+
 def pieces(jobs: Sequence[Placed]) -> list[int]:
     """Return into how many pieces the chunks of each job are cut, 1 where it has no slices."""
     each = [slices_of(job) if sliced(job) else 0 for job in jobs]
@@ -93,8 +101,10 @@ def sizes(job: Placed, flow: Flow, pieces: int) -> Ints:
     return np.asarray(whole * (flow.piece + 1) // pieces - whole * flow.piece // pieces)
 
 
-def flow(schedule: Schedule, pieces: int) -> Flow:
+def flow(schedule: Schedule, pieces: int, slots: int = SLOTS) -> Flow:
     """Return the transfers of a schedule, each chunk in ``pieces``, and what they wait for.
+
+    A rank holds ``slots`` pieces for the next one.
 
     The gates are the actors' (they open as these begin), one for each transfer that starts it and
     one that it has left, those of what an actor has received, and as each actor is done.
@@ -116,6 +126,7 @@ def flow(schedule: Schedule, pieces: int) -> Flow:
         heard=_cut(heard, pieces),
         told=_cut(told, pieces),
         owner=np.repeat(owner, pieces),
+        slots=slots,
     ).gates()
     return Flow(
         source=each.astype(np.int32),
@@ -200,7 +211,7 @@ class _Waits:
     """What transfers wait for: ``line`` has them by connection, ``stream`` says which, in order.
 
     Each is ``heard`` as a part of what an actor (``owner``) receives, and waits to be ``told`` of
-    such a part (-1: none).
+    such a part (-1: none), and there is room for ``slots`` at the next actor.
     """
 
     actors: int
@@ -210,6 +221,7 @@ class _Waits:
     heard: Ints
     told: Ints
     owner: Ints
+    slots: int
 
     def gates(self) -> Gates:
         """Return the gates: of actors, starts, ends, parts received, and actors that are done."""
@@ -253,7 +265,7 @@ class _Waits:
 
     def _slots(self) -> tuple[Ints, Ints]:
         """Return transfers that leave a slot, and the transfers that then take it."""
-        filled, next_ = self._before(SLOTS)
+        filled, next_ = self._before(self.slots)
         part = self.heard[filled]
         order = np.argsort(self.told, kind="stable")
         told = self.told[order]

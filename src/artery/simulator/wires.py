@@ -43,8 +43,7 @@ def wired(system: System, scenario: Scenario) -> Wires:
     Raises ``InputError`` for links, switches or chips that are not there.
     """
     whole = network(system)
-    if not scenario.latency:
-        whole = replace(whole, latency=np.zeros_like(whole.latency))
+    whole = replace(whole, latency=_latencies(system, whole, scenario))
     broken = whole
     if scenario.failed:
         broken = broken.fail(scenario.failed, scenario.seed)
@@ -63,12 +62,27 @@ def at_rates(wires: Wires, rate: Ints) -> Wires:
     return replace(wires, network=replace(wires.network, rate=rate))
 
 
+def _latencies(system: System, whole: Network, scenario: Scenario) -> Ints:
+    """Return the latency of each link, ps: none if steps are counted by who asks.
+
+    Inside nodes no more than what the library's steps, measured, leave room for.
+    """
+    if not scenario.latency:
+        return np.zeros_like(whole.latency)
+    if scenario.nearness == 1.0:
+        return whole.latency
+    own = {tier.link.name for tier in system.tiers[: inner_tiers(system)]}
+    near = np.array([scenario.nearness if link.name in own else 1.0 for link in whole.links])
+    return np.asarray((whole.latency * near[whole.kind]).astype(np.int64))
+
+
 def _rates(system: System, whole: Network, scenario: Scenario) -> Ints:
     """Return what transport, library, slow chips and others leave of each link's rate, B/s."""
     known = protocol(scenario.transport)
     outside = known.reordered if scenario.routing == "spray" else known.efficiency
     own = {tier.link.name for tier in system.tiers[: inner_tiers(system)]}
-    share = np.array([scenario.inside if link.name in own else 1.0 for link in whole.links])
+    inside, beside = scenario.inside, scenario.beside
+    share = np.array([inside if link.name in own else beside for link in whole.links])
     if isinstance(whole.plan, Tree):
         domain = len(whole.plan.within.whole.domain.links)
         share[domain:] = outside * scenario.outside

@@ -18,7 +18,7 @@ from artery.simulator.pipes import SLICE
 from artery.simulator.placed import Ints, Placed
 from artery.simulator.routes import Ends, Routes, by_queue, ends, routes
 from artery.simulator.scenario import Scenario
-from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of
+from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of, slots_of
 from artery.simulator.wires import Wires
 
 Small = NDArray[np.int32]
@@ -158,15 +158,16 @@ def _split(flats: list[_Flat], scenario: Scenario) -> bool:
 
 def _flats(jobs: tuple[Placed, ...], scenario: Scenario) -> list[_Flat]:
     """Return the messages of each job; channels often have one schedule in common."""
-    known: dict[tuple[int, int], Flow] = {}
+    known: dict[tuple[int, int, int], Flow] = {}
     found = []
     for job, many in zip(jobs, pieces(jobs), strict=True):
         if not sliced(job):
             found.append(_flat(job, scenario))
             continue
-        name = id(job.schedule), many
+        slots = slots_of(job)
+        name = id(job.schedule), many, slots
         if name not in known:
-            known[name] = flow(job.schedule, many)
+            known[name] = flow(job.schedule, many, slots)
         one = known[name]
         gates = _delayed(one.gates, job, scenario)
         size = sizes(job, one, many)

@@ -32,6 +32,7 @@ def group(
         "fewest": np.array([float(per_node)]),
         "in_switch": np.array([in_switch]),
         "dims": np.array(dims or (1,), dtype=float)[:, None],
+        "around": np.array([float(sum(side // 2 for side in dims))]),  # all sides are closed
     }
     return Groups(**values)
 
@@ -120,6 +121,37 @@ def test_halving_doubling_of_blocks_over_other_counts(collective: Collective, ra
     expected = closed("halving_doubling", collective, 1, ranks)
     assert steps == expected[0]
     assert inside == pytest.approx(expected[1], rel=1 / 7)
+
+
+def waited(name: str, collective: Collective, ranks: int) -> float:
+    """The largest message of every step, one after the other, per byte of size."""
+    built = schedule(name, collective, ranks)
+    steps = [built.step(k) for k in range(built.steps)]
+    most = 0
+    for step in steps:
+        key = step.source * ranks + step.target
+        most += int(np.bincount(np.unique(key, return_inverse=True)[1], step.count).max())
+    return most / built.chunks
+
+
+@pytest.mark.parametrize("ranks", [3, 4, 5, 6, 7, 8, 12, 13, 24, 40])
+def test_halving_doubling_takes_as_long_as_its_largest_messages(ranks: int) -> None:
+    """Who stands in for another waits for what it is handed; some hand on less, by a fifth."""
+    for collective in sorted(ALGORITHMS["halving_doubling"].collectives):
+        work = ALGORITHMS["halving_doubling"].work(group(1, ranks), collective)
+        assert work.inner_seconds[0] == pytest.approx(
+            waited("halving_doubling", collective, ranks), rel=0.2
+        )
+
+
+@pytest.mark.parametrize(("nodes", "levels"), [(2, 1), (4, 3), (8, 5), (16, 7)])
+def test_a_tree_is_full_when_halves_of_two_children_have_gone_up_and_down(
+    nodes: int, levels: int
+) -> None:
+    """Half a piece on the edge to the root and a whole on the others, both ways."""
+    work = ALGORITHMS["tree"].work(group(nodes, 1), "all_reduce")
+    seconds = work.outer_seconds / work.outer_bytes
+    assert work.outer_fill == pytest.approx((levels - work.outer_bytes) * seconds)
 
 
 @pytest.mark.parametrize("collective", sorted(ALGORITHMS["pat"].collectives))

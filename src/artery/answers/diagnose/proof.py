@@ -343,6 +343,6 @@ def _busbw(side: _Side, collective: Collective, size: int, algorithm: str) -> _R
         background=1.0 - between,
     )
     run = simulate(setting.system, jobs, conditions)
-    seconds = max(run.jobs[0], added.passing) + added.startup
+    seconds = max(run.jobs[0], added.least) + added.startup
     factor = float(bus_factor(collective, np.array(len(side.chips))))
     return _Run(size / seconds * factor, run.chosen.engine, routing)

@@ -210,6 +210,9 @@ def _scaled(tier: Tier, share: object) -> Tier:
         pair=tier.pair * factor,
         ring=tuple(rate * factor for rate in tier.ring),
         exchange=tuple(rate * factor for rate in tier.exchange),
+        onward=tuple(rate * factor for rate in tier.onward),
+        own_exchange=tuple(rate * factor for rate in tier.own_exchange),
+        own_onward=tuple(rate * factor for rate in tier.own_onward),
     )
 
 

@@ -183,6 +183,7 @@ def _told(
     """Return the answer: the run, its range, its links, and the closed form beside it."""
     import numpy as np
 
+    from artery.answers.simulate.apart import apart
     from artery.answers.simulate.down import down
     from artery.answers.simulate.played import compared
     from artery.answers.simulate.result import Other, SimulateAnswer
@@ -191,6 +192,8 @@ def _told(
 
     outcome, tried = played
     run, startup = outcome.simulation, outcome.added.startup
+    closed = compared(question, outcome.algorithm)
+    why = apart(question, outcome, closed)
     ranks = len(question.chips)
     seconds = outcome.seconds if ranks > 1 else 0.0
     relieved = RELIEVED if request.links else 0
@@ -227,7 +230,7 @@ def _told(
         held=held_up(run),
         offload=question.offload,
         adding=run.adding,
-        closed=compared(question, outcome.algorithm),
+        closed=closed,
         down=down(question.system, question.scenario),
         others=tuple(
             Other(text, one) for text, one in zip(_jobs(request), run.jobs[1:], strict=True)
@@ -237,6 +240,7 @@ def _told(
             *notes,
             *_undrawn(request, spread),
             *_notes(question, outcome, ranks),
+            *([why] if why else []),
         ),
         warnings=question.system.warnings,
         simulation=run,
@@ -260,18 +264,18 @@ def _spread(question: Question, outcome: Outcome, seeds: int, tell: Heard) -> Ra
     from artery.simulator.seeds import Range, drawn, over_seeds
 
     seconds, error = outcome.network, outcome.simulation.chosen.error
-    passing = outcome.added.passing
+    least = outcome.added.least
     if seeds > 1 and not drawn(question.system, outcome.simulation, outcome.scenario, seeds):
         seeds = 1
     if seeds == 1 and outcome.simulation.between is not None:
         return Range(1, outcome.simulation.between[0], seconds, outcome.simulation.between[1])
     if seeds == 1 and outcome.simulation.piped:
-        return Range(1, max(outcome.simulation.piped, passing), seconds, seconds)
+        return Range(1, max(outcome.simulation.piped, least), seconds, seconds)
     if seeds == 1:
         return Range(1, seconds * (1 - error), seconds, seconds * (1 + error))
     found = [seconds]
     for more in over_seeds(question.system, outcome.jobs, outcome.scenario, seeds):
-        found.append(max(more, passing))
+        found.append(max(more, least))
         tell(f"{len(found):,} of {seeds:,} seeds played")
     return Range.of(found)
 
@@ -284,7 +288,7 @@ def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
     if not len(done) or len(done) > MOST_FINISHES:
         return ()
     at = np.zeros(question.system.chips)
-    at[outcome.jobs[0].chips] = np.maximum(done, outcome.added.passing) + outcome.added.startup
+    at[outcome.jobs[0].chips] = np.maximum(done, outcome.added.least) + outcome.added.startup
     return tuple(at[question.chips].tolist())
 
 

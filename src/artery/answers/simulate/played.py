@@ -21,6 +21,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, UnknownNameError, UsageError
 from artery.simulator.choice import choose
+from artery.simulator.pipes import PACKET
 from artery.simulator.placed import Placed, buffer
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import algorithms, shaped
@@ -72,7 +73,7 @@ class Outcome:
     @property
     def network(self) -> float:
         """Seconds on the network, or what chips take to pass bytes on where that is more."""
-        return max(self.simulation.jobs[0], self.added.passing)
+        return max(self.simulation.jobs[0], self.added.least)
 
     @property
     def seconds(self) -> float:
@@ -182,12 +183,38 @@ def prepared(question: Question, algorithm: str) -> tuple[tuple[Placed, ...], Ov
     asked = Asked(algorithm, question.collective, question.total, len(question.chips))
     library = question.offload.driven(question.library)
     added = overheads(question.system, library, asked, question.placement)
-    outside = added.outside * share_sent(question.system, library)
-    scenario = replace(question.scenario, inside=added.inside, outside=outside)
+    scenario = under(question.scenario, added, share_sent(question.system, library))
     jobs = shaped(question.system, question.collective, algorithm, question.total, question.chips)
+    jobs = tuple(_passing_on(added.piece, question.total, job) for job in jobs)
     if not isinstance(question.size, int):
         jobs = tuple(replace(job, size=_ordered(question, job)) for job in jobs)
     return (*jobs, *question.others), added, scenario
+
+
+def _passing_on(piece: int, total: int, job: Placed) -> Placed:
+    """Return a channel of ``total`` bytes, of which ``piece`` are passed on as one over all.
+
+    Each chain or tree passes on its part of the piece. A channel of NCCL has slots of 512 KiB of
+    its own, but halves what it puts into them, down to 32 KiB, while a tree as deep as this has few
+    of them (``src/enqueue.cc``, by its depth and the bytes of each channel): so a piece over all
+    channels is 256 KiB to 1 MiB where filling them takes long. That chains do so too is assumed,
+    as the closed form has it. Switches inside nodes are sent chunks of a size of their own.
+    """
+    if job.schedule.switches:
+        return job
+    part = max((pipe.weight for pipe in job.schedule.pipes), default=1.0) * job.total
+    return replace(job, piece=max(round(piece * part / max(total, 1)), PACKET))
+
+
+def under(scenario: Scenario, added: Overheads, sent: float) -> Scenario:
+    """Return the scenario with what a library leaves of links, of whose rate ``sent`` can be."""
+    return replace(
+        scenario,
+        inside=added.inside,
+        outside=added.outside * sent,
+        beside=added.payload,
+        nearness=added.nearness,
+    )
 
 
 def _ordered(question: Question, job: Placed) -> Ints:

@@ -18,25 +18,42 @@ if TYPE_CHECKING:
     from artery.simulator.placed import Placed
     from artery.simulator.simulation import Simulation
 
-Note = Literal[
-    "coarse",
-    "slices",
-    "slices_failing",
-    "rounds",
-    "unfinished",
-    "undrawn",
-    "replaced",
-    "alone",
-    "one_tier",
-    "uncrossed",
-    "endless",
-    "passing",
-    "plugin",
-    "card",
-    "other_transport",
-    "same_transport",
-    "srd",
+Why = Literal[
+    "one_card",
+    "sprayed",
+    "partners",
+    "sides",
+    "rows",
+    "slots",
+    "turns",
+    "pieces",
+    "hidden",
+    "meeting",
 ]
+"""Why run and closed form differ; ``docs/network.md`` tells how far each reason reaches."""
+
+Note = (
+    Literal[
+        "coarse",
+        "slices",
+        "slices_failing",
+        "rounds",
+        "unfinished",
+        "undrawn",
+        "replaced",
+        "alone",
+        "one_tier",
+        "uncrossed",
+        "endless",
+        "passing",
+        "plugin",
+        "card",
+        "other_transport",
+        "same_transport",
+        "srd",
+    ]
+    | Why
+)
 """What has to be said beside the figures; the renderer has the words."""
 
 

@@ -206,6 +206,7 @@ def _added(system: System, library: Library, operation: Operation) -> Overheads:
 
 def _shared(system: System, library: Library, graph: TaskGraph, scenario: Scenario) -> Scenario:
     """Return the scenario with the shares of links that the largest collective reaches."""
+    from artery.answers.simulate.played import under
     from artery.answers.simulate.transport import share_sent
 
     sent = share_sent(system, library)
@@ -213,7 +214,7 @@ def _shared(system: System, library: Library, graph: TaskGraph, scenario: Scenar
         return replace(scenario, outside=sent)
     largest = max(graph.operations, key=lambda one: one.size * len(one.ranks))
     added = _added(system, library, largest)
-    return replace(scenario, inside=added.inside, outside=added.outside * sent)
+    return under(scenario, added, sent)
 
 
 def _told(

@@ -96,6 +96,25 @@ _EN = {
     "flow to one.",
     "passing": "Links have sent all after {played}; the rest is what a chip takes to pass on what "
     "it receives, by the library's constants. Loads, and a timeline, are those of the links.",
+    "one_card": "The closed form counts all cards or ports of a chip; on one path a pair uses "
+    "one of them. --routing spray, or more --queue-pairs, uses the others.",
+    "sprayed": "Packets draw their card or port, and now one has more, now another; the closed "
+    "form takes all as evenly loaded.",
+    "rows": "The closed form counts part of a row of a mesh as a whole one, and partners as next "
+    "to each other.",
+    "pieces": "Chains and trees pass on pieces of their channels, link by link; the closed form "
+    "counts them once over all channels and nodes.",
+    "hidden": "On the network alone latency hides behind the slowest link; the closed form adds "
+    "it to the bytes, as the library's own model does.",
+    "partners": "The closed form takes partners to have a link of their own and as wide as any; "
+    "here some share one, or have none.",
+    "sides": "On sides of a torus that are open or unlike, some links wait for others; the "
+    "closed form takes all of them as busy.",
+    "slots": "The closed form takes chips and network cards to have links of their own; here the "
+    "heads of trees send to both over one slot.",
+    "turns": "Messages to one receiver come in turns, now more, now fewer than it can take; the "
+    "closed form takes it as always busy.",
+    "meeting": "Paths meet on the links above; the closed form takes each as alone.",
     "plugin": "It needs the SHARP plugin and NCCL_COLLNET_ENABLE=1; the switches carry one such "
     "job at a time on a port.",
     "undrawn": "All seeds draw the same here (one way for every message, nothing that fails by "
@@ -185,6 +204,17 @@ _ZH = {
     "srd": "EFA 自带的传输（SRD）把一个流同时分到多条路径；--routing ecmp 让每个流只走一条。",
     "passing": "链路在 {played} 后已全部发完；其余是芯片转发所收数据的用时，取自通信库的常数。"
     "负载与时间线都只是链路的。",
+    "one_card": "闭式公式计入一块芯片的全部网卡或端口；每对只走一条路径时只用到其中之一。"
+    "--routing spray 或更多 --queue-pairs 会用到其余的。",
+    "sprayed": "每个包随机选网卡或端口，时而此多、时而彼多；闭式公式认为它们负载均匀。",
+    "rows": "闭式公式把网格中不满的一行按整行计，并认为伙伴彼此相邻。",
+    "pieces": "链与树按通道的小块逐条链路传递；闭式公式对全部通道与节点合计一次。",
+    "hidden": "单看网络，时延藏在最慢的链路之后；闭式公式与通信库的模型一样，把时延加到字节之上。",
+    "partners": "闭式公式认为每对伙伴都有自己的、同样宽的链路；此处有的共用一条，有的没有。",
+    "sides": "环面有开放或长度不等的边时，一些链路要等另一些；闭式公式认为全部链路一直在忙。",
+    "slots": "闭式公式认为芯片与网卡各有自己的链路；此处树的首芯片经同一插槽向两者发送。",
+    "turns": "发往同一接收方的消息轮流到达，时多时少；闭式公式认为接收方一直在忙。",
+    "meeting": "路径在上面的链路上相遇；闭式公式认为每条路径独占链路。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
     "one_tier": "此处没有交换机之间的链路：故障比例按全部链路计，他人的流量不经过任何链路。",
     "uncrossed": "没有消息经过交换机之间的链路：他人的流量以及这些链路的故障不改变任何结果。",
