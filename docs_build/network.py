@@ -255,8 +255,8 @@ so that half a mebibyte goes from rank to rank as one; through the switches of n
 fewer than four nodes, as NCCL sets them). Two slices of one tree that enter a node at once share
 its card. Up to 400,000 messages trees are played slice by slice, each passed on as soon as it is
 there and the next rank has room in one of eight slots a channel. Beyond, or with
-`--engine coupled`, each tree is one variable, up to 10 % too fast (20 % with fewer than four slices; median 4.5 % of 164 cases over 64
-to 1,024 chips).
+`--engine coupled`, each tree is one variable, up to 10 % too fast (20 % with fewer than four
+slices; median 4.5 % of 164 cases over 64 to 1,024 chips).
 With `--engine messages` a million slices are played at most; where they are coarser than the
 library's, the answer says so, and its band reaches down to the pipeline.
 
@@ -280,7 +280,8 @@ NCCL 的各算法、1 B 至 16 GiB，两者相差不超过 2 %（由测试随机
 （NCCL Simple 协议的缓冲，假定），半 MiB 因此整块逐 rank 传递；经节点内交换机时为 64 KiB
 （不足四个节点时 128 KiB，按 NCCL 的设置）。同一棵树同时进入一个节点的两个切片共用其网卡。
 不超过 400,000 条消息时逐片仿真树：切片一到，且下一个 rank 每通道的八个槽位有空，便向前传递。
-更多时，或用 `--engine coupled`，每棵树为一个变量，最多偏快 10 %（不足四个切片时 20 %；64 至 1,024 块芯片的
+更多时，或用 `--engine coupled`，每棵树为一个变量，
+最多偏快 10 %（不足四个切片时 20 %；64 至 1,024 块芯片的
 164 例中位数 4.5 %）。`--engine messages` 最多仿真一百万个切片；比通信库的粗时，结果会说明，
 其误差范围向下直到流水线的用时。
 

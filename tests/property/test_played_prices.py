@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from artery.answers.libraries import library_of
@@ -98,6 +98,7 @@ def exists(closed: ClosedForm, one: Asked) -> bool:
     shape=st.tuples(st.integers(2, 256), st.sampled_from([1, 2, 4, 8, 16, 24, 72])),
     size=st.integers(1, 2**34),
 )
+@example(way=("broadcast", "ring"), shape=(4, 1), size=21_513_621)  # a chain fills
 def test_played_is_closed_where_nobody_is_in_the_way(
     name: str, way: tuple[Collective, str], shape: tuple[int, int], size: int
 ) -> None:

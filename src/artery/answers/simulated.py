@@ -1,8 +1,9 @@
 """The pricer that simulates: every group of a plan plays at once, on the chips that it has.
 
 Algorithm and protocol are those that the library would choose; its start-up, its share of the
-links and the cost of its steps are the constants of the closed form, less the hardware's latency,
-and the time between start and end is that of the network, played (:mod:`artery.simulator.groups`).
+links, the cost of its steps and the time until a chain or tree is full are those of the closed form,
+and the rest is that of the network, on which only bytes take time, played
+(:mod:`artery.simulator.groups`).
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class Simulated:
             return _unplayed(asked, closed, _reason(error))
         times = np.maximum(both.jobs[: len(group.which)], added.passing)
         bare = np.maximum(alone.jobs[: len(group.which)], added.passing)
-        steps = added.startup + added.latency
+        steps = added.startup + added.latency + added.filling
         worst = int(np.argmax(times))
         row = int(group.which[worst])
         rank_of = np.argsort(self.order)

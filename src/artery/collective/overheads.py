@@ -41,7 +41,8 @@ class Overheads:
     ``payload`` is the share of data in what is sent, the rest being flags: what is left of cables
     inside a node that are of another class than the chips' own. ``nearness`` is the part of the
     hardware's latency inside a node that the library's measured step leaves room for. ``piece``
-    bytes are passed on as one down chains and trees, over all channels (0: every line).
+    bytes are passed on as one down chains and trees, over all channels (0: every line), and
+    ``filling`` are the seconds until one is everywhere, for who lets pieces have no size.
     """
 
     startup: float
@@ -53,6 +54,7 @@ class Overheads:
     payload: float = 1.0
     nearness: float = 1.0
     piece: int = 0
+    filling: float = 0.0
 
     @property
     def least(self) -> float:
@@ -125,14 +127,14 @@ def overheads(
         sending = float(work.outer_seconds[0]) / outside * played.size
         payload = PAYLOAD.get(line.protocol, 1.0)
         near = hardware / tier.latency if tier.latency else 1.0
+        piece = piece_of(line.protocol)
+        filling = np.max(work.inner_fill) / inside + np.max(work.outer_fill) / outside
+        filled = float(filling) * min(played.size, piece)
         added = Overheads(
-            startup, inside, outside, line.protocol, latency, passing, payload, near,
-            piece_of(line.protocol),
-        )  # fmt: skip
+            startup, inside, outside, line.protocol, latency, passing, payload, near, piece, filled
+        )
         shared = float(np.max(work.least_seconds)) / payload * played.size
         both = sum((moving, sending)) if work.in_turn else max(moving, sending)
-        filling = np.max(work.inner_fill) / inside + np.max(work.outer_fill) / outside
-        filled = float(filling) * min(played.size, added.piece)
         found.append((startup + latency + max(both, shared) + filled, added))
     return min(found, key=lambda each: each[0])[1]
 
