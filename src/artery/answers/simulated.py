@@ -1,9 +1,8 @@
 """The pricer that simulates: every group of a plan plays at once, on the chips that it has.
 
 Algorithm and protocol are those that the library would choose; its start-up, its share of the
-links, the cost of its steps and the time until a chain or tree is full are those of the closed form,
-and the rest is that of the network, on which only bytes take time, played
-(:mod:`artery.simulator.groups`).
+links, the cost of its steps and the time until a chain or tree is full are the closed form's. The
+rest is that of the network, on which only bytes take time, played (:mod:`artery.simulator.groups`).
 """
 
 from __future__ import annotations
