@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from artery.cluster.wiring import Assembly
 from artery.core.system import System
 from artery.node.rings import domain_rings, through_all
+from artery.node.scale_up import ScaleUp
 
 Ints = NDArray[np.int64]
 
@@ -35,8 +36,24 @@ def ring_orders(system: System, ranks: int) -> Ints:
         return np.array(domain_rings(domain, ranks), dtype=np.int64)
     inside = np.array(domain_rings(domain, domain.chips), dtype=np.int64)
     cards = 1 if structure.fabric is None else structure.fabric.cards * domain.nodes
-    rings = [_through(ring, ranks) for ring in _entered(inside, min(cards, domain.chips))]
-    return np.stack(rings)
+    ways = _entered(inside, min(cards, domain.chips))
+    whole = ranks - ranks % domain.chips
+    ends = _partly(domain, ranks - whole, len(ways))
+    return np.stack(
+        [np.append(_through(way, whole), whole + end) for way, end in zip(ways, ends, strict=False)]
+    )
+
+
+def _partly(domain: ScaleUp, left: int, channels: int) -> list[Ints]:
+    """Return a way through the ``left`` chips of a last domain for as many channels as these bear.
+
+    A library has as many channels as the domain with the fewest cards bears; of ``channels`` to
+    as many chips, ``left`` chips have their part.
+    """
+    if not left:
+        return [np.zeros(0, dtype=np.int64)] * channels
+    inside = np.array(domain_rings(domain, left), dtype=np.int64)
+    return _entered(inside, max(1, channels * left // domain.chips))
 
 
 def _entered(inside: Ints, channels: int) -> list[Ints]:
@@ -108,4 +125,4 @@ def _through(ring: Ints, ranks: int) -> Ints:
     order = np.empty((domains, size), dtype=np.int64)
     order[::2], order[1::2] = ring, ring[::-1]
     order += np.arange(domains)[:, None] * size
-    return order[order < ranks] if ranks % size else order.ravel()
+    return order.ravel()
