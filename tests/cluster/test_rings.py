@@ -19,7 +19,9 @@ from artery.cluster.routing import network, paths
         ("dgx-1v:16", 4),
         ("dgx-h100", 1),
         ("dgx-h100:16", 8),
-        ("dgx-h100:20", 8),
+        # As many as the cards of four chips bear: more would share them.
+        ("dgx-h100:20", 4),
+        ("dgx-h100:9", 1),
         ("pcie-a100", 1),
         # Seven links to seven others: every one in a ring of its own.
         ("mi300x-8", 7),
@@ -89,3 +91,11 @@ def test_rings_through_a_mesh_take_every_link_once() -> None:
     )
     assert len(used) == 56
     assert set(used.values()) == {1}
+
+
+@pytest.mark.parametrize("chips", [9, 10, 12, 15, 21])
+def test_rings_enter_and_leave_a_part_filled_node_by_cards_of_their_own(chips: int) -> None:
+    orders = ring_orders(system(f"dgx-h100:{chips}"), chips)
+    last = orders[:, -(chips % 8) :]
+    assert len(orders) == chips % 8
+    assert len(set(last[:, 0].tolist())) == len(set(last[:, -1].tolist())) == len(orders)

@@ -38,6 +38,15 @@ def test_none_is_named_where_both_agree_or_somebody_is_in_the_way(
     assert not set(found.notes) & set(get_args(Why))
 
 
+@pytest.mark.parametrize("chips", [9, 12, 15])
+def test_rings_over_a_part_filled_node_are_bounded_by_its_cards(chips: int) -> None:
+    """All bytes of a ring pass each node: of eight cards of 48 GB/s, chips - 8 have a chip here."""
+    found = simulate("all_reduce", f"dgx-h100:{chips}", algorithm="ring", size="1G", links=0)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert found.seconds >= 2 * (chips - 1) / chips * 2**30 / ((chips - 8) * 48e9)
+
+
 def test_a_dgx_1_reaches_what_was_measured() -> None:
     """122 GB/s on a slide of NVIDIA's (GTC24 S62129), 130 to 132 as recalled of its six rings."""
     rows = expect("all_reduce", "dgx-1v", sizes="1G:16G:x4").rows

@@ -47,7 +47,7 @@ _EN = {
     "why_pipelined": "a pipelined collective is one variable per channel",
     "why_bulk": "long transfers that share links share them fairly",
     "why_small": "every message played one by one",
-    "why_meeting": "rings meet between switches, or are bound by latency about as much: "
+    "why_meeting": "paths that meet, latency or few slices may put the pipelined form off: "
     "every message played one by one",
     "why_many": "too many messages to play one by one",
     "why_buffers": "every message played one by one, through finite port buffers",
@@ -161,7 +161,7 @@ _ZH = {
     "why_asked": "按要求",
     "why_pipelined": "流水化的集合通信每个通道只是一个变量",
     "why_bulk": "共享链路的长传输公平分享带宽",
-    "why_meeting": "各环在交换机之间相遇，或受时延与带宽的限制相近：逐条消息仿真",
+    "why_meeting": "路径相遇、时延或切片较少会使流水形式有偏差：逐条消息仿真",
     "why_small": "逐条消息仿真",
     "why_many": "消息太多，无法逐条仿真",
     "why_buffers": "逐条消息仿真，端口缓冲有限",
