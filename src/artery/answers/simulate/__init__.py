@@ -318,7 +318,7 @@ def _notes(question: Question, outcome: Outcome, ranks: int) -> list[Note]:
         notes.append("coarse")
     if run.piped:
         notes.append("slices_failing" if outcome.scenario.failing else "slices")
-    if run.jobs[0] < outcome.added.passing:
+    if run.jobs[0] < outcome.added.least:
         notes.append("passing")
     if run.replayed:
         notes.append("rounds")
