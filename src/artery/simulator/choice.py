@@ -142,12 +142,12 @@ def slices_pass(jobs: tuple[Placed, ...]) -> bool:
 
 
 def count_of(jobs: tuple[Placed, ...], scenario: Scenario) -> int:
-    """Return how many messages a library sends, or where they are asked for, are played.
+    """Return how many messages a library sends, or, asked for or with links that fail, are played.
 
     Those are fewer where slices are too many.
     """
     each = {id(job.schedule): transfers_of(job) for job in _distinct(jobs)}
-    played = scenario.engine in ("messages", "fluid")
+    played = scenario.engine in ("messages", "fluid") or bool(scenario.failing)
     cut = pieces(jobs) if played else [wanted(job) if sliced(job) else 1 for job in jobs]
     return sum(each[id(job.schedule)] * many for job, many in zip(jobs, cut, strict=True))
 
