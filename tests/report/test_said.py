@@ -17,7 +17,7 @@ from artery.formats import recognise
 from artery.formats.launch.files import launch_of
 from artery.formats.recognise import formats, read
 from artery.formats.text import Text
-from artery.report.said import said, sentences
+from artery.report.said import refused, said, sentences
 from tests.formats.readings import FIXTURES
 
 CHINESE = re.compile("[\u4e00-\u9fff，：、；]")
@@ -177,6 +177,12 @@ def test_lint_and_read_are_drawn_in_chinese(capsys: pytest.CaptureFixture[str]) 
 def test_a_sentence_that_no_table_knows_is_not_said_by_halves() -> None:
     line = "shall I compare thee, with 64 heads and 8 of keys"
     assert said(line, "zh", "errors") == line
+
+
+@pytest.mark.parametrize("typed", ["a on b", "x on y on z", "8 on 2"])
+def test_what_was_typed_is_not_torn_apart(typed: str) -> None:
+    found = refused(f'model "{typed}", no model of that name is known', "zh")
+    assert found.startswith(f'模型 "{typed}"，')
 
 
 def test_sentences_are_looked_up_once() -> None:

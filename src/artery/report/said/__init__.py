@@ -86,8 +86,11 @@ class Sentence:
     def _is_meant(self, found: re.Match[str]) -> bool:
         """Return whether what fills the slots may be the names and figures of this sentence.
 
-        A sentence that says little is not one around other sentences.
+        A sentence that says little is not one around other sentences. What somebody typed stands
+        in quotation marks, and no slot holds one of the two.
         """
+        if any(text.count('"') % 2 for text in found.groupdict().values()):
+            return False
         named = set(_NAMED.findall(self.chinese)) if self.weight < _LITTLE else set()
         again = () if ":errors}" in self.chinese else _words_of(self.english)
         return not any(
