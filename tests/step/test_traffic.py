@@ -19,6 +19,7 @@ from artery.step.traffic import (
     expert_parallel,
     nodes_reached,
     price,
+    row_bytes,
     tensor_parallel,
 )
 from tests.step import toys
@@ -168,7 +169,8 @@ def test_fp8_halves_what_is_dispatched_but_not_what_is_combined() -> None:
         return float(found.forward[0]), float(found.backward[0])
 
     wide, narrow = wire("bf16"), wire("fp8")
-    assert narrow[0] == pytest.approx(0.75 * wide[0])
+    # A byte and a 32nd there, for the scales, and two back, of two each way.
+    assert narrow[0] == pytest.approx((1 + 1 / 32 + 2) / 4 * wide[0])
     assert narrow[1] == wide[1]
 
 
@@ -180,3 +182,13 @@ def test_demands_have_the_shape_of_the_plans() -> None:
     demand: Demand = meter.asked[0]
     assert demand.size.shape == demand.ranks.shape == demand.stride.shape == (4,)
     assert isinstance(job.plans, Plans)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "operand", "sent"),
+    [(7168, 1, 7168 + 56 * 4), (7100, 1, 7100 + 56 * 4), (7168, 2, 2 * 7168)],
+)
+def test_rows_go_to_experts_with_a_scale_for_each_tile(
+    hidden: int, operand: float, sent: int
+) -> None:
+    assert row_bytes(hidden, operand, 2) == (sent, 2 * hidden)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from artery.core.workload import Attention, Layer, Routing
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.plans import Floats, Ints, floats
+
+TILE: Final = 128
+"""Elements of a row that are quantised with one scale (DeepSeek-V3, section 3.3.2)."""
+SCALE: Final = 4
+"""Bytes of a scale: 32-bit floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +91,25 @@ def context_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     return Traffic(ring, 2.0 * ring)
 
 
+def row_bytes(hidden: int, operand: float, activation: float) -> tuple[float, float]:
+    """Return the bytes of one token's row to one expert, and of what comes back from it.
+
+    Where products take narrower operands than activations are kept in, rows are quantised before
+    they go: each ``TILE`` elements with a scale of ``SCALE`` bytes. Results come back as they are
+    (DeepSeek-V3, arXiv 2412.19437, sections 3.3.1 and 3.3.3; DeepEP sends 7168 + 224 bytes).
+    """
+    if operand >= activation:
+        return hidden * activation, hidden * activation
+    return hidden * operand + SCALE * -(-hidden // TILE), hidden * activation
+
+
 def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     """Dispatch to experts and combine: between nodes one copy per node, the rest inside.
 
     The copies of :func:`nodes_reached` enter the network, and all k are forwarded inside the
     nodes. Both run at once, so the slower one counts (DeepSeek-V3, arXiv 2412.19437, section
-    3.2.2).
+    3.2.2). The bytes told are those of all k copies of a rank's tokens; the busiest rank has
+    ``load_factor`` times as many.
     """
     plans, machine = job.plans, job.machine
     nothing = np.zeros(len(plans))
@@ -100,16 +119,17 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
     inside = np.minimum(np.maximum(machine.domain // plans.etp, 1), plans.ep)
     nodes = -(-plans.ep // inside)
     copies = nodes_reached(nodes, layer.routing)
-    tokens = plans.rows / plans.tp * layer.routing.width * plans.shared.load_factor
-    narrow, wide = WIDTH[machine.operand], machine.width
+    even = plans.rows / plans.tp
+    tokens = even * plans.shared.load_factor
+    there, back_again = row_bytes(layer.routing.width, WIDTH[machine.operand], machine.width)
 
-    def exchange(width: float) -> Floats:
-        outer = price(machine, "alltoall", tokens * copies * width, nodes, plans.etp * inside)
-        inner = price(machine, "alltoall", tokens * chosen * width, inside, plans.etp)
+    def exchange(row: float) -> Floats:
+        outer = price(machine, "alltoall", tokens * copies * row, nodes, plans.etp * inside)
+        inner = price(machine, "alltoall", tokens * chosen * row, inside, plans.etp)
         return np.maximum(outer, inner)
 
-    dispatched, combined = exchange(narrow), exchange(wide)
-    back = 2.0 * exchange(wide)
+    dispatched, combined = exchange(there), exchange(back_again)
+    back = 2.0 * combined
     job.ledger.put(
         f"{path}.ep",
         dispatched + combined + back,
@@ -117,6 +137,9 @@ def expert_parallel(layer: Layer, job: Job, path: str) -> Traffic:
         source="DeepSeek-V3 (arXiv 2412.19437) section 3.2.2",
         nodes=nodes,
         copies_per_token=copies,
+        dispatch_bytes=even * chosen * there,
+        combine_bytes=even * chosen * back_again,
+        load_factor=plans.shared.load_factor,
         dispatch_seconds=dispatched,
         combine_seconds=combined,
     )
