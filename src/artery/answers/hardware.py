@@ -71,18 +71,7 @@ def _tier(index: int, change: Callable[[Tier, float], Tier]) -> Callable[[System
 
 def _wider(tier: Tier, factor: float) -> Tier:
     link = replace(tier.link, bandwidth=tier.link.bandwidth * factor)
-    return replace(
-        tier,
-        link=link,
-        bandwidth=tier.bandwidth * factor,
-        burst=tier.burst * factor,
-        pair=tier.pair * factor,
-        ring=tuple(rate * factor for rate in tier.ring),
-        exchange=tuple(rate * factor for rate in tier.exchange),
-        onward=tuple(rate * factor for rate in tier.onward),
-        own_exchange=tuple(rate * factor for rate in tier.own_exchange),
-        own_onward=tuple(rate * factor for rate in tier.own_onward),
-    )
+    return replace(tier.times(factor), link=link)
 
 
 def _quicker(tier: Tier, factor: float) -> Tier:

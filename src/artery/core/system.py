@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from artery.core.chip import Chip
@@ -98,6 +98,20 @@ class Tier:
     own_onward: tuple[float, ...] = ()
     dims: tuple[int, ...] = ()
     last: float = 1.0
+
+    def times(self, factor: float) -> Tier:
+        """Return the tier with every rate of its own ``factor`` times as high; the link as is."""
+        return replace(
+            self,
+            bandwidth=self.bandwidth * factor,
+            burst=self.burst * factor,
+            pair=self.pair * factor,
+            ring=tuple(rate * factor for rate in self.ring),
+            exchange=tuple(rate * factor for rate in self.exchange),
+            onward=tuple(rate * factor for rate in self.onward),
+            own_exchange=tuple(rate * factor for rate in self.own_exchange),
+            own_onward=tuple(rate * factor for rate in self.own_onward),
+        )
 
 
 @dataclass(frozen=True, slots=True)

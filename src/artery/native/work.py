@@ -13,7 +13,7 @@ any graph of dependencies are all gates (``artery.native.gates``).
 from __future__ import annotations
 
 from ctypes import Structure, byref, c_int64, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -46,6 +46,10 @@ class Links:
     rate: Longs
     latency: Longs
     fails: Longs | None = None
+
+    def at(self, rate: Longs) -> Links:
+        """Return the same links, the first of them at other rates."""
+        return replace(self, rate=np.concatenate([rate, self.rate[len(rate) :]]))
 
 
 @dataclass(frozen=True, slots=True)

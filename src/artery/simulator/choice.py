@@ -25,6 +25,9 @@ MOST_BLOCKS: Final = 25_000_000
 """Moves of blocks from which the messages of an all-to-all by way of other ranks are gathered: some
 ten seconds on one core."""
 
+STRAIGHT: Final = "--algorithm grouped, which sends straight to the target, or fewer chips"
+"""What to do instead of an all-to-all that takes too long to lay out."""
+
 MOST_EVENTS: Final = 8_000_000
 """Hops of segments beyond which messages are cut more coarsely: a second or two on one core."""
 
@@ -258,9 +261,6 @@ def _refuse_blocks(jobs: tuple[Placed, ...]) -> None:
                 fix=STRAIGHT,
             )
         )
-
-
-STRAIGHT: Final = "--algorithm grouped, which sends straight to the target, or fewer chips"
 
 
 def _too_many(jobs: tuple[Placed, ...], scenario: Scenario, count: int) -> InputError:

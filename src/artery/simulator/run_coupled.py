@@ -106,8 +106,7 @@ def _replayed(
 ) -> float:
     """Return the seconds at other rates of the network's links."""
     narrow = rate if pipes.alike is None else pipes.alike.narrowest(rate)
-    narrow = np.concatenate([narrow, links.rate[len(narrow) :]])
-    links = replace(links, rate=narrow)
+    links = links.at(narrow)
     steady = siblings.waited(links, pipes.pipelines, coupled(links, pipes.pipelines))
     return max(_ends(steady, pipes, late), default=0.0)
 

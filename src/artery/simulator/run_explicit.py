@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -85,8 +84,7 @@ def _play(
 def _again(
     work: Work, transport: Transport, chosen: Chosen, room: Buffers | None, rate: Ints
 ) -> float:
-    links = replace(work.links, rate=np.concatenate([rate, work.links.rate[len(rate) :]]))
-    found = _play(work._replace(links=links), transport, chosen, room, times=False)
+    found = _play(work._replace(links=work.links.at(rate)), transport, chosen, room, times=False)
     return found.makespan / PICOSECONDS
 
 

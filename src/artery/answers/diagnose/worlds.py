@@ -102,20 +102,20 @@ def change(setting: Setting, world: World) -> Setting | None:
 
 def _network(setting: Setting, share: object) -> Setting | None:
     return _tiers(
-        setting, lambda index, tier, first: _scaled(tier, share) if index >= first else tier
+        setting, lambda index, tier, first: tier.times(_float(share)) if index >= first else tier
     )
 
 
 def _above_leaf(setting: Setting, share: object) -> Setting | None:
     """Only tiers that the ranks really cross count: closed forms see the outermost crossed one."""
     return _tiers(
-        setting, lambda index, tier, first: _scaled(tier, share) if index > first else tier
+        setting, lambda index, tier, first: tier.times(_float(share)) if index > first else tier
     )
 
 
 def _node(setting: Setting, share: object) -> Setting | None:
     return _tiers(
-        setting, lambda index, tier, first: _scaled(tier, share) if index < first else tier
+        setting, lambda index, tier, first: tier.times(_float(share)) if index < first else tier
     )
 
 
@@ -199,21 +199,6 @@ def _tiers(setting: Setting, changed: Callable[[int, Tier, int], Tier]) -> Setti
     first = inner_tiers(system)
     tiers = tuple(changed(index, tier, first) for index, tier in enumerate(system.tiers))
     return replace(setting, system=replace(system, tiers=tiers))
-
-
-def _scaled(tier: Tier, share: object) -> Tier:
-    factor = _float(share)
-    return replace(
-        tier,
-        bandwidth=tier.bandwidth * factor,
-        burst=tier.burst * factor,
-        pair=tier.pair * factor,
-        ring=tuple(rate * factor for rate in tier.ring),
-        exchange=tuple(rate * factor for rate in tier.exchange),
-        onward=tuple(rate * factor for rate in tier.onward),
-        own_exchange=tuple(rate * factor for rate in tier.own_exchange),
-        own_onward=tuple(rate * factor for rate in tier.own_onward),
-    )
 
 
 def _float(value: object) -> float:

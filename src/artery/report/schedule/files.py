@@ -6,14 +6,13 @@ hold them side by side, what happened to nodes as instants, chips in use and wai
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
-from io import StringIO
 from typing import Any, Final
 
 from artery.answers.schedule.result import Played, ScheduleAnswer
+from artery.report.rows import rows_text
 from artery.simulator.fleet.records import Slice
 
 COLUMNS: Final = ("policy", "job", "what", "start_s", "end_s", "chips", "leaves")
@@ -31,13 +30,7 @@ def timeline(answer: ScheduleAnswer, name: str) -> str:
     if name.lower().endswith(PERFETTO):
         return _trace(answer)
     rows = [(p.policy.name, *each) for p in answer.played for each in p.slices]
-    if name.lower().endswith(".json"):
-        return json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=1)
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(rows)
-    return text.getvalue()
+    return rows_text(COLUMNS, rows, as_json=name.lower().endswith(".json"))
 
 
 def _trace(answer: ScheduleAnswer) -> str:

@@ -7,9 +7,7 @@ The schedule is GOAL, or traffic for csg-htsim where the file's name ends in ``.
 
 from __future__ import annotations
 
-import csv
 import json
-from io import StringIO
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +17,7 @@ from artery.errors import InputError, Problem
 from artery.formats.channels import Channel
 from artery.formats.goal import goal
 from artery.formats.htsim_traffic import htsim_traffic
+from artery.report.rows import rows_text
 from artery.simulator.loads import busy_seconds, vertex
 from artery.simulator.simulation import Messages
 from artery.simulator.work import MOST_TIMES, transfers_of
@@ -52,13 +51,7 @@ def link_map(answer: SimulateAnswer, *, as_json: bool) -> str:
         )
         for link in order.tolist()
     ]
-    if as_json:
-        return json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=1)
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(rows)
-    return text.getvalue()
+    return rows_text(COLUMNS, rows, as_json=as_json)
 
 
 def message_trace(answer: SimulateAnswer) -> str:
