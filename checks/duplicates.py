@@ -53,4 +53,6 @@ def main(folders: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if not sys.argv[1:]:
+        sys.exit("which folders? for example: python -m checks.duplicates src checks")
     sys.exit(main(sys.argv[1:]))
