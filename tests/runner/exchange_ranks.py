@@ -274,7 +274,7 @@ def local_sgd() -> dict[str, float]:
         exchange.begin(model, last=True)
         exchange.reduce(model)
         exchange.settle(model, step)
-        found[f"weight after {step}"] = float(layer.weight.mean())
+        found[f"weight after {step}"] = float(layer.weight.detach().mean())
         found[f"sent after {step}"] = exchange.figures()["bytes_sent"]
     figures = exchange.figures()
     found["largest drift"] = figures["largest_drift"]
@@ -319,6 +319,9 @@ def main() -> None:
     (Path(os.environ[FOLDER]) / f"{here.rank}.json").write_text(json.dumps(found), "utf-8")
     dist.barrier()
     dist.destroy_process_group()
+    # DistributedDataParallel keeps gloo's threads alive, and one of them that still lets go of a
+    # tensor while the interpreter ends aborts the process (pytorch/pytorch#190489).
+    os._exit(0)
 
 
 if __name__ == "__main__":
