@@ -18,10 +18,8 @@ Bools = NDArray[np.bool_]
 RECOMPUTE: tuple[Recompute, ...] = ("none", "selective", "full")
 """Recomputation by its code in ``Plans.recompute``."""
 
-_COLUMNS = (
-    "tp", "pp", "vpp", "cp", "ep", "etp", "dp", "dp_replicate", "zero",
-    "micro_batch", "global_batch", "sequence",
-)  # fmt: skip
+_COLUMNS = tuple(field.name for field in fields(Plan) if type(field.default) is int)
+"""The whole numbers of a ``Plan``: a column of the same name each."""
 
 
 @dataclass(frozen=True, slots=True)
