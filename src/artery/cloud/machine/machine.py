@@ -21,10 +21,13 @@ from math import inf
 from typing import Literal
 
 from artery.cloud.machine import actions, events
+from artery.cloud.machine.attempt import Attempt
+from artery.cloud.machine.crew import Crew
 from artery.cloud.machine.gathering import Gathering
 from artery.cloud.machine.meeting import Meeting
-from artery.cloud.machine.members import Host, Member, Roster, States
+from artery.cloud.machine.members import Host, Member, Roster
 from artery.cloud.machine.policy import Policy
+from artery.cloud.machine.states import States
 from artery.cloud.machine.tally import Counts, Tally
 
 Phase = Literal["forming", "running", "pausing", "stopping", "ended"]
@@ -33,27 +36,22 @@ Phase = Literal["forming", "running", "pausing", "stopping", "ended"]
 class Machine:
     """One job. :meth:`handle` takes the next event and returns what is to be done.
 
-    ``deadline`` is the time at which a ``Tick`` is due (infinite: none). ``saved`` are steps whose
-    states lie in the shared store from an earlier run. ``world``: the members of the attempt, by
-    rank.
+    ``deadline`` is when a ``Tick`` is due (infinite: none). ``saved`` are steps whose states lie in
+    the shared store from an earlier run.
     """
 
     def __init__(self, policy: Policy, saved: tuple[int, ...] = ()) -> None:
         self.policy = policy
         self.phase: Phase = "forming"
         self.deadline = inf
-        self.world: tuple[str, ...] = ()
         self.reason = ""
         self._roster = Roster()
         self._states = States(saved)
-        self._active: dict[str, Member] = {}
-        self._done: set[str] = set()
+        self._crew = Crew(self._roster, self._states, policy.spares)
+        self._attempt = Attempt()
         self._meeting = Meeting(needed=policy.store, patience=policy.begin)
         self._tally = Tally(saved)
         self._gathering = Gathering(policy)
-        self._resumed = False
-        self._stepped = False
-        self._from_memory = False
         self._surmised = False
         self._preempted = ""
         self._saving = False
@@ -63,6 +61,11 @@ class Machine:
     def store(self) -> str | None:
         """The host where the store stands, if it stands."""
         return self._meeting.place
+
+    @property
+    def world(self) -> tuple[str, ...]:
+        """The members of the last attempt, by rank."""
+        return self._attempt.world
 
     @property
     def counts(self) -> Counts:
@@ -89,23 +92,19 @@ class Machine:
                 yield from self._member(event)
             case events.Slow() | events.Retiring():
                 yield from self._retire(event)
-            case events.Saved() | events.Torn():
-                self._state(event)
+            case events.Saved(_, step, host):
+                self._states.saved(step, host)
+                self._tally.came_to(step)
+            case events.Torn(_, step, host):
+                self._states.torn(step, host)
             case events.StoreReady() | events.StoreLost():
                 yield from self._store_event(event)
             case events.Resumed() | events.Stepped() | events.Stalled():
-                yield from self._attempt(event)
+                yield from self._progress(event)
             case events.Preempted(at, reason):
                 yield from self._preempt(at, reason)
             case events.Tick(at) if at >= self.deadline:
                 yield from self._due(at)
-
-    def _state(self, event: events.Saved | events.Torn) -> None:
-        if isinstance(event, events.Saved):
-            self._states.saved(event.step, event.host)
-            self._tally.came_to(event.step)
-        else:
-            self._states.torn(event.step, event.host)
 
     # Hosts
 
@@ -117,7 +116,7 @@ class Machine:
                 if name not in self._roster.hosts:
                     host = Host(name, places)
                     self._roster.add(host)
-                    yield from self._stock(host, spares=True)
+                    yield from self._crew.stock(host, spares=True)
                     yield from self._need_store(at)
                     yield from self._form(at)
             case events.HostLost(at, name, reason, step):
@@ -133,7 +132,7 @@ class Machine:
         yield actions.Expel(name, reason)
         self._states.host_lost(name)
         self._meeting.host_lost(name)
-        gone = [m for m in host.members if self._active.pop(m, None) is not None]
+        gone = [member for member in host.members if self._attempt.loses(member)]
         yield from self._need_store(at)
         if gone:
             yield from self._broken(at, f"host {name}: {reason}")
@@ -148,21 +147,13 @@ class Machine:
         self._roster.recount(host)
         if self._meeting.host_lost(name):
             yield from self._need_store(at)
-        if not any(member in self._active for member in host.members):
-            self._states.host_lost(name)
-            self._roster.remove(name)
-            yield actions.Dismiss(name)
+        if not any(member in self._attempt for member in host.members):
+            yield from self._crew.dismiss(name)
         elif self.phase in {"running", "pausing"}:
             # Where nobody stays who has the state in memory, it must be on disk.
-            alone = all(member.host.leaving for member in self._active.values())
+            alone = self._attempt.leaving
             if alone or self.phase == "running":
                 yield from self._pause(at, save=alone)
-
-    def _stock(self, host: Host, *, spares: bool) -> Iterator[actions.Action]:
-        """Start what a host lacks: members for its places, or spares too."""
-        missing = host.missing(self.policy.spares if spares else 0)
-        if missing:
-            yield actions.Start(host.name, self._roster.start(host, missing))
 
     # The store
 
@@ -178,7 +169,7 @@ class Machine:
             return
         self._meeting.lost()
         yield from self._need_store(event.at)
-        if self.phase == "running" and not self._resumed:  # they were meeting there
+        if self.phase == "running" and not self._attempt.resumed:  # they were meeting there
             yield from self._broken(event.at, event.reason)
 
     # Members
@@ -201,10 +192,9 @@ class Machine:
             case events.Left():
                 yield from self._left(event, member)
             case events.Done(at, name, attempt, step):
-                if attempt == self.counts.attempts and name in self._active:
-                    self._done.add(name)
+                if attempt == self.counts.attempts and name in self._attempt:
                     self._tally.came_to(step)
-                    if self._done.issuperset(self._active):
+                    if self._attempt.all_done(name):
                         yield from self._end("finished", "all steps are done")
 
     def _lost(self, event: events.Lost, member: Member) -> Iterator[actions.Action]:
@@ -213,7 +203,7 @@ class Machine:
         if not event.gone:
             self.counts.killed += 1
             yield actions.Kill(member.name, event.reason)
-        if self._active.pop(member.name, None) is not None:
+        if self._attempt.loses(member.name):
             if self.phase == "stopping" and self._surmised:  # who noticed did not know why
                 self.reason, self._surmised = f"{member.name}: {event.reason}", False
             yield from self._broken(event.at, f"{member.name}: {event.reason}")
@@ -222,7 +212,7 @@ class Machine:
             if self._since_start_failed():
                 yield from self._end("failed", f"members do not start: {event.reason}")
                 return
-            yield from self._stock(member.host, spares=self._stepped)
+            yield from self._crew.stock(member.host, spares=self._attempt.stepped)
             yield from self._form(event.at)
 
     def _since_start_failed(self) -> bool:
@@ -234,14 +224,14 @@ class Machine:
 
     def _left(self, event: events.Left, member: Member) -> Iterator[actions.Action]:
         self._tally.came_to(event.step)
-        if event.attempt != self.counts.attempts or self._active.pop(member.name, None) is None:
+        if event.attempt != self.counts.attempts or not self._attempt.loses(member.name):
             return
         member.standing = "idle"
         self._roster.recount(member.host)
         if self.phase == "running":
             yield from self._broken(event.at, f"{member.name}: {event.reason or 'left'}")
             self._surmised = True
-        elif not self._active:
+        elif not self._attempt.active:
             yield from self._all_left(event.at)
 
     def _retire(self, event: events.Slow | events.Retiring) -> Iterator[actions.Action]:
@@ -253,19 +243,18 @@ class Machine:
             return
         member.retired = True
         self._roster.recount(member.host)
-        if member.name in self._active:
+        if member.name in self._attempt:
             if self.phase == "running":
                 yield from self._pause(event.at, save=False)
         else:
-            self._roster.drop(member)
-            yield actions.Kill(member.name, "told to go")
-            yield from self._stock(member.host, spares=self._stepped)
+            yield from self._crew.kill(member, "told to go")
+            yield from self._crew.stock(member.host, spares=self._attempt.stepped)
 
     def _replaceable(self, member: Member) -> bool:
         """Whether a slow member has a rank and its host a spare that may have it."""
-        idle = (m for m in member.host.members.values() if m.standing == "idle" and not m.retired)
-        steady = self.phase == "running" and self._stepped and member.name in self._active
-        return self.policy.replace_slow and steady and any(idle)
+        steady = self.phase == "running" and self._attempt.stepped
+        ranked = member.name in self._attempt
+        return self.policy.replace_slow and steady and ranked and member.host.has_spare
 
     # Attempts
 
@@ -275,28 +264,13 @@ class Machine:
             return
         wait: float | None = min(self._gathering.end, self._meeting.due)
         if self._meeting.stands:
-            first = not self.counts.attempts
-            wait = self._gathering.until(at, self._roster, first=first)
-            if wait is None and self._further_state_comes():
+            wait = self._gathering.until(at, self._roster, first=not self.counts.attempts)
+            if wait is None and self._states.further_comes(self._roster.hosts):
                 wait = self._gathering.patient(at)
         if wait is None:
             yield from self._begin(at)
         else:
             self.deadline = wait
-
-    def _further_state_comes(self) -> bool:
-        """Whether a host whose memory is further than all that is at hand has no member ready yet.
-
-        A step further is not worth a wait: the hosts of one attempt differ by that.
-        """
-        holders = self._holders()
-        ready = [host.name for host in holders if host.usable()]
-        coming = [host.name for host in holders if not host.usable() and not host.leaving]
-        return bool(coming) and self._states.best(coming)[0] > self._states.best(ready)[0] + 1
-
-    def _holders(self) -> list[Host]:
-        """Return the hosts that have a state in memory."""
-        return [host for host in map(self._roster.hosts.get, self._states.holders) if host]
 
     def _begin(self, at: float) -> Iterator[actions.Action]:
         self._tally.look_back()
@@ -304,42 +278,32 @@ class Machine:
             why = f"{self._tally.in_vain} attempts in vain; {self.reason}"
             yield from self._end("failed", why)
             return
-        step, host = self._states.best(one.name for one in self._holders() if one.usable())
-        chosen = self._roster.ranked(min(self._roster.usable, self.policy.max_ranks), host)
-        for rank, member in enumerate(chosen):
-            member.standing, member.rank = "active", rank
-        for member in self._roster.members.values():
-            if member.standing == "idle":
-                member.rank = -1
-        self._active = {member.name: member for member in chosen}
-        self._done = set()
-        self.world = tuple(self._active)
+        step, host = self._states.at_hand(self._roster.hosts)
+        chosen = self._roster.seated(min(self._roster.usable, self.policy.max_ranks), host)
+        self._attempt = Attempt(chosen, from_memory=host is not None)
         self._tally.attempt(step, failed=self._failed)
         self._failed = False
         self.phase, self.deadline = "running", at + self.policy.begin
-        self._resumed = self._stepped = False
-        self._from_memory = host is not None
         yield actions.Begin(self.counts.attempts, self.world, step, host)
 
-    def _attempt(
+    def _progress(
         self, event: events.Resumed | events.Stepped | events.Stalled
     ) -> Iterator[actions.Action]:
         if event.attempt != self.counts.attempts:
             return
         match event:
             case events.Resumed(_, _, step):
-                if not self._resumed:
-                    self._resumed = True
+                if not self._attempt.resumed:
+                    self._attempt.resumed = True
                     self._tally.goes_on_from(step)
             case events.Stepped(at, _, step):
                 self._tally.came_to(step)
                 if self.phase == "pausing" and self._preempted:  # now there is a step to be saved
                     self.deadline = max(self.deadline, at + self.policy.pause)
-                if self.phase == "running" and not self._stepped:
-                    self._stepped = True
+                if self.phase == "running" and not self._attempt.stepped:
+                    self._attempt.stepped = True
                     self.deadline, self.reason = inf, ""
-                    for host in list(self._roster.hosts.values()):
-                        yield from self._stock(host, spares=True)
+                    yield from self._crew.stock_all()
                     self._think_of_growing(at)
                     if self._preempted:  # told while it paused for something else
                         yield from self._pause(at, save=True)
@@ -352,12 +316,12 @@ class Machine:
             self.reason, self._surmised = reason, False
             self.phase, self.deadline = "stopping", at + self.policy.grace
             self._failed = True
-            if self._active:
+            if self._attempt.active:
                 yield actions.Stop(self.counts.attempts)
-            if not self._resumed and self._meeting.host is not None:  # it may be what hangs
+            if not self._attempt.resumed and self._meeting.host is not None:  # it may be what hangs
                 self._meeting.lost()
                 yield from self._need_store(at)
-        if self.phase == "stopping" and not self._active:
+        if self.phase == "stopping" and not self._attempt.active:
             yield from self._all_left(at)
 
     def _all_left(self, at: float) -> Iterator[actions.Action]:
@@ -368,16 +332,7 @@ class Machine:
             return
         self.phase = "forming"
         self._gathering.begin(at)
-        for member in [m for m in self._roster.members.values() if m.retired]:
-            self._roster.drop(member)
-            yield actions.Kill(member.name, "it makes way")
-        for host in list(self._roster.hosts.values()):
-            if host.leaving:
-                self._states.host_lost(host.name)
-                self._roster.remove(host.name)
-                yield actions.Dismiss(host.name)
-            else:
-                yield from self._stock(host, spares=False)
+        yield from self._crew.change()
         yield from self._need_store(at)
         yield from self._form(at)
 
@@ -390,7 +345,7 @@ class Machine:
 
     def _can_grow(self) -> bool:
         more = min(self._roster.usable, self.policy.max_ranks) > len(self.world)
-        return self.phase == "running" and self._stepped and self.policy.grow and more
+        return self.phase == "running" and self._attempt.stepped and self.policy.grow and more
 
     def _pause(self, at: float, *, save: bool) -> Iterator[actions.Action]:
         self.phase, self.deadline, self._saving = "pausing", at + self.policy.pause, save
@@ -402,7 +357,7 @@ class Machine:
         self._preempted = reason
         if self.phase == "running":
             yield from self._pause(at, save=True)
-            if not self._stepped and not self._from_memory:  # nothing would be lost
+            if not self._attempt.stepped and not self._attempt.from_memory:  # nothing would be lost
                 self.deadline = at + self.policy.grace
         elif self.phase == "forming":
             yield from self._end("preempted", reason)
@@ -415,11 +370,10 @@ class Machine:
         match self.phase:
             case "forming":
                 yield from self._waited(at)
-            case "running" if not self._stepped:
+            case "running" if not self._attempt.stepped:
                 yield from self._broken(at, "no first step in time")
-            case "running":
-                if self._can_grow():
-                    yield from self._pause(at, save=False)
+            case "running" if self._can_grow():
+                yield from self._pause(at, save=False)
             case "pausing":
                 yield from self._broken(at, "the step was not finished in time")
             case "stopping":
@@ -435,11 +389,10 @@ class Machine:
             yield from self._end("failed", f"{why}; {self.reason}" if self.reason else why)
 
     def _give_up_on_the_rest(self, at: float) -> Iterator[actions.Action]:
-        for member in list(self._active.values()):
+        for member in list(self._attempt.active.values()):
             self.counts.killed += 1
-            self._roster.drop(member)
-            yield actions.Kill(member.name, "did not leave in time")
-        self._active = {}
+            yield from self._crew.kill(member, "did not leave in time")
+        self._attempt.active.clear()
         yield from self._all_left(at)
 
     def _end(self, outcome: actions.Outcome, reason: str) -> Iterator[actions.Action]:

@@ -1,8 +1,7 @@
-"""Who is where: hosts, the members on them, and which states can be gone on from."""
+"""Who is where: hosts, and the members on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,6 +36,11 @@ class Host:
         fit = [m for m in self.members.values() if m.standing != "starting" and not m.retired]
         fit.sort(key=lambda m: (m.standing != "active", m.rank < 0))
         return fit[: self.places]
+
+    @property
+    def has_spare(self) -> bool:
+        """Whether a member is ready that has no rank."""
+        return any(m.standing == "idle" and not m.retired for m in self.members.values())
 
     def missing(self, spares: int) -> int:
         """How many members are to be started until all places and ``spares`` are filled."""
@@ -102,8 +106,21 @@ class Roster:
         self.usable += now[0] - usable
         self.starting += now[1] - starting
 
-    def ranked(self, count: int, holder: str | None = None) -> tuple[Member, ...]:
-        """Choose ``count`` members, one on the host ``holder`` if it has any; order them by rank.
+    def seated(self, count: int, holder: str | None = None) -> tuple[Member, ...]:
+        """Give ranks to ``count`` members, one on the host ``holder`` if it has any; return them.
+
+        They are in the order of their ranks; who is left out keeps none.
+        """
+        ranked = self._ranked(count, holder)
+        for rank, member in enumerate(ranked):
+            member.standing, member.rank = "active", rank
+        for member in self.members.values():
+            if member.standing == "idle":
+                member.rank = -1
+        return ranked
+
+    def _ranked(self, count: int, holder: str | None) -> tuple[Member, ...]:
+        """Choose ``count`` members; order them by rank.
 
         Who had a rank below ``count`` keeps it; the rest fill the gaps in the order in which their
         hosts came, so that the ranks of a host that joins are neighbours.
@@ -130,46 +147,3 @@ class Roster:
         if not any(m.host.name == holder for m in chosen):
             chosen[-1] = next(left_out, chosen[-1])
         return chosen
-
-
-class States:
-    """The saved states that are known: steps in the shared store, one per host in memory."""
-
-    def __init__(self, steps: Iterable[int] = ()) -> None:
-        self._shared = set(steps)
-        self._memory: dict[str, int] = {}
-
-    def saved(self, step: int, host: str | None) -> None:
-        """A state was saved."""
-        if host is None:
-            self._shared.add(step)
-        else:
-            self._memory[host] = step
-
-    def torn(self, step: int, host: str | None) -> None:
-        """A state is of no use."""
-        if host is None:
-            self._shared.discard(step)
-        elif self._memory.get(host) == step:
-            del self._memory[host]
-
-    def host_lost(self, host: str) -> None:
-        """Its memory went with it."""
-        self._memory.pop(host, None)
-
-    @property
-    def holders(self) -> tuple[str, ...]:
-        """The hosts that have a state in memory."""
-        return tuple(self._memory)
-
-    def best(self, hosts: Iterable[str]) -> tuple[int, str | None]:
-        """The furthest state in the store or in the memory of ``hosts``; (0, None) for none."""
-        shared = max(self._shared, default=0)
-        in_memory = list(self._in_memory(hosts))
-        step, host = max(in_memory, default=(0, ""))
-        return (step, host) if step > shared else (shared, None)
-
-    def _in_memory(self, hosts: Iterable[str]) -> Iterator[tuple[int, str]]:
-        for host in dict.fromkeys(hosts):
-            if host in self._memory:
-                yield self._memory[host], host
