@@ -220,25 +220,6 @@ def test_links_and_leaves_are_drawn_where_nothing_stands_above_them() -> None:
     assert simulate("all_reduce", "dgx-h100:8", links=0).down is None
 
 
-def test_a_matrix_and_a_size_are_refused_together(tmp_path: Path) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text("0,1M\n1M,0\n")
-    with pytest.raises(UsageError, match="--matrix says how much"):
-        simulate("alltoall", "dgx-h100:2", matrix=str(matrix), size="1G")
-
-
-def test_a_matrix_comes_from_a_file(tmp_path: Path) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text("\n".join(",".join("0" if i == j else "1M" for j in range(8))
-                                for i in range(8)))  # fmt: skip
-    even = simulate("alltoall", "dgx-h100:8", matrix=str(matrix))
-    matrix.write_text("\n".join(",".join("64M" if j == 0 and i else "0" for j in range(8))
-                                for i in range(8)))  # fmt: skip
-    skewed = simulate("alltoall", "dgx-h100:8", matrix=str(matrix), links=1)
-    assert even.flows == 56
-    assert skewed.links[0].name == "nvswitch 0 -> chip 0"
-
-
 def test_one_rank_costs_nothing() -> None:
     found = simulate("all_reduce", "dgx-h100:1")
     assert found.seconds == 0
@@ -304,38 +285,6 @@ def test_what_cannot_be_is_refused_with_what_would_do(
         simulate(**asked)  # type: ignore[arg-type]
     assert said in str(caught.value)
     assert isinstance(caught.value, ArteryError)
-
-
-@pytest.mark.parametrize(("text", "line"), [("1,2\n3,x", 2), ("1,2\n3", 2), ("1", None)])
-def test_a_broken_matrix_is_refused_at_its_line(
-    text: str, line: int | None, tmp_path: Path
-) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text(text)
-    with pytest.raises(InputError) as caught:
-        simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
-    assert caught.value.problems[0].line == line
-
-
-def test_a_matrix_has_a_mark_of_utf_8_before_it_as_spreadsheets_write(tmp_path: Path) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text("0,1M\n1M,0", encoding="utf-8-sig")
-    assert simulate("alltoall", "dgx-h100:2", matrix=str(matrix)).size == 2**20
-
-
-@pytest.mark.parametrize("text", ["0,0\n0,0", "5,0\n0,5"])
-def test_a_matrix_that_sends_nothing_is_refused(text: str, tmp_path: Path) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text(text)
-    with pytest.raises(InputError, match="no rank sends anything"):
-        simulate("alltoall", "dgx-h100:2", matrix=str(matrix))
-
-
-def test_a_matrix_of_more_bytes_than_can_be_counted_is_refused(tmp_path: Path) -> None:
-    matrix = tmp_path / "m.csv"
-    matrix.write_text("\n".join([",".join(["1048576T"] * 16)] * 16))
-    with pytest.raises(InputError, match="1 EiB in all"):
-        simulate("alltoall", "dgx-h100:16", matrix=str(matrix))
 
 
 @pytest.mark.parametrize("routing", ["ecmp", "spray"])
