@@ -76,7 +76,7 @@ def test_the_language_is_known_before_the_line_is_parsed(monkeypatch: pytest.Mon
     [
         (RunError("the processes ended without a report; run them again with --debug"), "没有报告"),
         (KeyboardInterrupt(), "已中断"),
-        (click.UsageError("list needs a KIND, for example chips"), "list 需要 KIND"),
+        (click.UsageError("list needs a KIND, for example chips"), "list 需要种类"),
         (ZeroDivisionError("division by zero"), "这是 artery 的缺陷"),
     ],
 )

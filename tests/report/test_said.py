@@ -59,8 +59,8 @@ def test_english_and_unknown_lines_stay() -> None:
 
 def templates() -> list[tuple[str, str]]:
     folder = files("artery.report.said")
-    tables = [file.name.removesuffix(".toml") for file in folder.iterdir()]
-    rooms = [name for name in tables if not name.startswith("_")]
+    names = [file.name for file in folder.iterdir() if not file.name.endswith(".py")]
+    rooms = [name.removesuffix(".toml") for name in names if not name.startswith("_")]
     return [(one.english, one.chinese) for room in rooms for one in sentences(room)]
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final, TypeVar
 import click
 
 from artery.cli.flags import Whole
-from artery.cli.options import set_option, shared_options
+from artery.cli.options import language_option, set_option, shared_options
+from artery.cli.pages import PageGroup
 from artery.errors import RunError
 from artery.report.words import Language
 
@@ -18,7 +19,8 @@ _COUNT: Final = Whole(1_000_000)
 _BACKENDS: Final = ("auto", "gloo", "nccl", "mpi")
 
 
-@click.group("bench")
+@click.group("bench", cls=PageGroup)
+@language_option
 def command() -> None:
     """Measure this chip, the links between processes, or the collectives over them.
 
@@ -124,10 +126,10 @@ def collectives(
     \b
     Examples:
       artery bench collectives --ranks 4
-      artery bench collectives all_reduce alltoall --ranks 4 --sizes 1K:16M:x4 -o bench.log
+      artery bench collectives all_reduce alltoall --sizes 1K:16M:x4 -o bench.log
       artery bench collectives --ranks 8 --algorithm hierarchical --per-node 4
       artery bench collectives --ranks 4 --compare --on ethernet-10g:4
-      artery bench collectives --ranks 4 --algorithm ring --paced --on my-cluster.toml
+      artery bench collectives --ranks 4 --algorithm ring --paced --on mine.toml
       srun -N 4 artery bench collectives all_reduce --json -o bench.json
 
     Collectives: all_reduce (if none is named), all_gather, reduce_scatter, alltoall, broadcast,
@@ -254,7 +256,7 @@ def chip(
     \b
     Examples:
       artery bench chip
-      artery bench chip --device cpu --threads 1 --dtypes fp32,bf16 --shapes 512,1024
+      artery bench chip --device cpu --threads 1 --dtypes fp32,bf16 --shapes 512
       artery bench chip --json -o chip.json
 
     Products by type and shape, two operations per multiplication and addition; memory over arrays

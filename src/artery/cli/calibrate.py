@@ -74,7 +74,7 @@ def command(
       artery calibrate one-node.log two-nodes.log --on dgx-h100 --smallest 1M
       artery calibrate nccl-tests.log --on aws-p5 --fit fabric.nic.efficiency
       artery calibrate train.log --from run.sh --on dgx-h100 -o mine.toml
-      artery calibrate a.log b.log --from a.sh --from b.sh --on dgx-h100 -o mine.toml
+      artery calibrate a.log b.log --from a.sh --from b.sh --on aws-p5 -o my.toml
       artery plan llama3-8b --on mine.toml:64
 
     Rates of links and cards, what the library takes to start, and with a training log the clock of

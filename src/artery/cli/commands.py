@@ -12,7 +12,9 @@ from typing import Final
 
 import click
 
-from artery.cli.options import debug_option
+from artery.cli.options import LANGUAGE, asked_language, debug_option, language_option
+from artery.cli.pages import PageContext, PageGroup, paged, write_commands
+from artery.report.words import Language
 
 COMMANDS: Final = {
     "plan": "The best ways to split a job over a system: step time, limits, what would help.",
@@ -47,8 +49,15 @@ artery tells how long an AI job takes on a set of chips, what holds it back, wha
 All commands: artery --help"""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(PageGroup):
     """A group whose commands are imported when they are called, and not before."""
+
+    context_class = PageContext
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what stands before the command; note the language that the whole line asks for."""
+        ctx.meta[LANGUAGE] = asked_language(args)
+        return super().parse_args(ctx, args)
 
     def list_commands(self, _: click.Context) -> list[str]:
         """Return the command names in the order of the table."""
@@ -62,7 +71,7 @@ class LazyGroup(click.Group):
         command = import_module(module).command
         if not isinstance(command, click.Command):
             raise TypeError(f"{module}.command is no click command")
-        return command
+        return paged(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -75,8 +84,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands from the table, importing none."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        write_commands(formatter, COMMANDS.items())
 
 
 @click.group(
@@ -89,9 +97,18 @@ class LazyGroup(click.Group):
     "Every command takes --json, and --debug for a traceback.",
 )
 @click.version_option(package_name="artery", message="%(prog)s %(version)s")
+@language_option
 @debug_option
 @click.pass_context
 def root(context: click.Context) -> None:
     """Print examples when no command is given."""
     if context.invoked_subcommand is None:
-        click.echo(_EXAMPLES)
+        click.echo(_alone(context.meta[LANGUAGE]))
+
+
+def _alone(language: Language) -> str:
+    if language == "en":
+        return _EXAMPLES
+    from artery.report.said.pages import told_lines
+
+    return told_lines(_EXAMPLES, "commands")

@@ -58,7 +58,7 @@ def command(
       artery diagnose nccl-tests.log
       artery diagnose nccl-tests.log nccl-debug.log topo.txt ibstat.txt
       artery diagnose nccl-tests.log --on dgx-h100:32 --fail-under 80%
-      artery diagnose nccl-tests.log ibnetdiscover.txt --model qwen3-30b-a3b --ep 8
+      artery diagnose tests.log ibnetdiscover.txt --model qwen3-30b-a3b --ep 8
       artery diagnose train.log --from run.sh --on dgx-a100:1024
       artery diagnose facts.yaml --json
 

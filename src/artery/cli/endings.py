@@ -60,9 +60,7 @@ def _line(text: str, language: Language) -> None:
 def _usage(error: click.UsageError, language: Language) -> int:
     _line(told(error.format_message(), language), language)
     if error.ctx is not None:
-        usage = " ".join(error.ctx.get_usage().split())
-        shown = usage if language == "zh" else error.ctx.get_usage()
-        click.echo(told(shown, language), err=True)
+        click.echo(error.ctx.get_usage(), err=True)
         click.echo(told(f"Try: {error.ctx.command_path} --help", language), err=True)
     return error.exit_code
 

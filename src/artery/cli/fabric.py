@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from artery.cli.flags import Whole
-from artery.cli.options import COUNT, shared_options
+from artery.cli.options import COUNT, language_option, shared_options
+from artery.cli.pages import PageGroup
 from artery.report.words import Language
 
 
-@click.group("fabric")
+@click.group("fabric", cls=PageGroup)
+@language_option
 def command() -> None:
     """Design a network, check a cabling, compare two, or write one for another tool.
 
@@ -64,7 +66,7 @@ def design(
     Examples:
       artery fabric design --chips 16384 --radix 64 --port 800G --oversub 1:1
       artery fabric design --chips 2048 --switch qm9700 --nic cx7
-      artery fabric design --chips 24576 --switch th5 --port 400G --oversub 1:1,7:1
+      artery fabric design --chips 24576 --switch th5 --oversub 1:1,7:1
       artery fabric design --chips 65536 --radix 64 --port 400G --json
       artery fabric design --chips 1024 --port 400G --cables rail-2 -o cables.csv
 

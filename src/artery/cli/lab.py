@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from artery.cli.options import set_option, shared_options
+from artery.cli.options import language_option, set_option, shared_options
+from artery.cli.pages import PageGroup
 from artery.report.words import Language
 
 _NAME = click.option(
@@ -37,7 +38,8 @@ def _made(command: Any) -> Any:  # noqa: ANN401 - a click decorator
     return set_option(command)
 
 
-@click.group("lab")
+@click.group("lab", cls=PageGroup)
+@language_option
 def command() -> None:
     """A small cluster on this machine: hosts, switches, shaped wires, real TCP and real ranks.
 

@@ -21,6 +21,9 @@ from artery.report.words import Language
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+LANGUAGE: Final = "artery.lang"
+"""Where a context keeps the language of the answer, of its help and of its errors."""
+
 
 class _Reader(click.ParamType[float]):
     """A parameter type that reads its text with a function of :mod:`artery.units`."""
@@ -102,26 +105,38 @@ def writable(_: click.Context, __: click.Parameter, value: str | None) -> str | 
     return value
 
 
-def form_options(command: _Command) -> _Command:
-    """Give a command ``--json`` and ``--lang``: the form of its answer."""
+def language_option(command: _Command) -> _Command:
+    """Give a group ``--lang``: what its commands answer in, and its own help."""
+    return _language_option(exposed=False)(command)
 
+
+def _language_option(*, exposed: bool) -> Callable[[_Command], _Command]:
     def note(context: click.Context, _: click.Parameter, value: Language) -> Language:
-        context.meta["artery.lang"] = value  # for an error, which is said outside of the command
+        context.meta.setdefault(LANGUAGE, value)  # for help, and errors outside of the command
         return value
 
-    for option in (
-        click.option(
-            "--lang",
-            type=click.Choice(["en", "zh"]),
-            default=locale_language,
-            is_eager=True,
-            callback=note,
-            help="Language of the answer (default: from the locale).",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units."),
-    ):
-        command = option(command)
-    return command
+    return click.option(
+        "--lang",
+        type=click.Choice(["en", "zh"]),
+        default=_language,
+        is_eager=True,
+        expose_value=exposed,
+        callback=note,
+        help="Language of the answer and of this help (default: from the locale).",
+    )
+
+
+def _language() -> Language:
+    """Return the language that the whole line asks for, or else the locale's."""
+    context = click.get_current_context(silent=True)
+    asked: Language | None = context.meta.get(LANGUAGE) if context is not None else None
+    return asked or locale_language()
+
+
+def form_options(command: _Command) -> _Command:
+    """Give a command ``--json`` and ``--lang``: the form of its answer."""
+    as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document, SI units.")
+    return as_json(_language_option(exposed=True)(command))
 
 
 def shared_options(command: _Command) -> _Command:
@@ -196,10 +211,13 @@ def locale_language() -> Language:
 def asked_language(words: Sequence[str]) -> Language:
     """Return the language that a command line asks for, read before it is parsed.
 
-    What the parser refuses is said in it too; without ``--lang`` it is the locale's.
+    What the parser refuses is said in it too, and help, which may come before ``--lang``; without
+    that it is the locale's.
     """
     found = locale_language()
     for word, following in zip(words, [*words, ""][1:], strict=True):
+        if word == "--":
+            break  # what follows is another program's
         name, equals, value = word.partition("=")
         asked = value if equals else following
         if name == "--lang" and asked in ("en", "zh"):

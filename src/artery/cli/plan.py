@@ -50,7 +50,7 @@ def command(
     \b
     Examples:
       artery plan llama3-70b --on dgx-h100:128 --tokens 15T
-      artery plan gpt3-175b --on dgx-a100:1024 --tp 8 --pp 16 --micro-batch 1 --top 5
+      artery plan gpt3-175b --on dgx-a100:1024 --tp 8 --pp 16 --top 5
       artery plan ./my-model/config.json --on my-cluster.yaml --json -o plan.json
       artery plan --from plan.json --tp 4 --trace step.json
 

@@ -70,7 +70,7 @@ def command(
     \b
     Examples:
       artery scale llama3-8b --on dgx-h100 --chips 8,64,512,4096
-      artery scale resnet50 --on ethernet-10g --chips 1,2,4,8,16 --global-batch 256
+      artery scale resnet50 --on ethernet-10g --chips 1,2,4,8 --global-batch 256
       artery scale resnet50 --on dgx-1v --chips 1,8,1024 --parallel-fraction 0.9
 
     Strong scaling keeps the global batch, weak scaling the batch per chip; each point is the

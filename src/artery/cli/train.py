@@ -52,13 +52,49 @@ _WHAT: Final = (
         "--global-batch", type=_COUNT, default=32, help="Samples per step, however many ranks."
     ),
     click.option("--accumulate", type=_COUNT, default=1, help="Passes per rank and step."),
-    click.option("--optimizer", type=click.Choice(["sgd", "adamw"]), default="sgd"),
-    click.option("--lr", type=click.FloatRange(min=0, min_open=True), default=0.1),
-    click.option("--momentum", type=click.FloatRange(0, 1, max_open=True), default=0.9),
-    click.option("--weight-decay", type=click.FloatRange(min=0), default=0.0),
-    click.option("--schedule", type=click.Choice(["constant", "cosine"]), default="constant"),
+    click.option(
+        "--optimizer",
+        type=click.Choice(["sgd", "adamw"]),
+        default="sgd",
+        help="How weights are updated.",
+        show_default=True,
+    ),
+    click.option(
+        "--lr",
+        type=click.FloatRange(min=0, min_open=True),
+        default=0.1,
+        help="Learning rate.",
+        show_default=True,
+    ),
+    click.option(
+        "--momentum",
+        type=click.FloatRange(0, 1, max_open=True),
+        default=0.9,
+        help="Momentum of sgd.",
+        show_default=True,
+    ),
+    click.option(
+        "--weight-decay",
+        type=click.FloatRange(min=0),
+        default=0.0,
+        help="Weight decay.",
+        show_default=True,
+    ),
+    click.option(
+        "--schedule",
+        type=click.Choice(["constant", "cosine"]),
+        default="constant",
+        help="Course of the learning rate.",
+        show_default=True,
+    ),
     click.option("--warmup", type=click.IntRange(min=0), default=0, help="Steps of warm-up."),
-    click.option("--seed", type=click.IntRange(min=0), default=0),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        help="Draws weights and the order of samples.",
+        show_default=True,
+    ),
 )
 
 _EXCHANGE: Final = (
@@ -75,7 +111,13 @@ _EXCHANGE: Final = (
         default="none",
         help="How gradients travel.",
     ),
-    click.option("--powersgd-rank", type=_COUNT, default=4),
+    click.option(
+        "--powersgd-rank",
+        type=_COUNT,
+        default=4,
+        help="Rank of powersgd's matrices.",
+        show_default=True,
+    ),
     click.option("--bucket", "bucket_bytes", type=SIZE, default="25M", help="Bytes per bucket."),
     click.option(
         "--consistent",

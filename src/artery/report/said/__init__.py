@@ -171,7 +171,7 @@ def _next(pieces: list[str]) -> tuple[str, int]:
     """Return what the first pieces say, and how many they are."""
     counts = range(1, len(pieces) + 1)
     for count in reversed(counts):
-        whole = _verbatim("errors").get(", ".join(pieces[:count]))
+        whole = verbatim("errors").get(", ".join(pieces[:count]))
         if whole is not None:
             return whole, count
     if not _WORD.search(pieces[0]) and len(pieces) > 1:
@@ -190,8 +190,8 @@ def _words_of(template: str) -> tuple[str, ...]:
 
 
 @cache
-def _verbatim(table: str) -> dict[str, str]:
-    """Return the sentences of a table that have no slots."""
+def verbatim(table: str) -> dict[str, str]:
+    """Return the sentences of a table that have no slots, by their English."""
     return {one.english: one.chinese for one in sentences(table) if "{" not in one.english}
 
 
