@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from artery.answers.plan import plan
-from artery.answers.result import PlanResult
+from artery.answers.plan.result import PlanResult
 
 MODEL: Final = "llama3-405b"
 SYSTEM: Final = "hgx-h100-roce"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from artery.answers.result import Fits, Lever, PlanAnswer, PlanResult, Run
+from artery.answers.plan.result import Fits, Lever, PlanAnswer, PlanResult, Run
 from artery.core.chip import Chip, Efficiency, Memory, Port
 from artery.core.link import Link
 from artery.core.plan import Plan

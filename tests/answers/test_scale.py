@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.answers import scale as module
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.answers.scale import ScaleAnswer, ScalePoint, amdahl_speedup, scale
 from artery.cloud.failures import RSC_1
 from artery.core.term import Estimate

@@ -15,7 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from artery.answers.libraries import library_of
-from artery.answers.simulated import Asked, Simulated
+from artery.answers.plan.simulated import Asked, Simulated
 from artery.catalog.systems import system
 from artery.collective.closed_form import ClosedForm
 from artery.collective.groups import gather

@@ -8,8 +8,8 @@ from string import Formatter
 
 import pytest
 
-from artery.answers.contention import Exchange, Fought, Network, Spread
 from artery.answers.plan import plan
+from artery.answers.plan.contention import Exchange, Fought, Network, Spread
 from artery.report.contention import contention_lines
 from artery.report.contention.words import CONTENTION_WORDS
 from artery.report.plan import plan_drawing

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from artery.answers.collectives import Chosen
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.collectives import Chosen
+from artery.answers.plan.result import PlanAnswer
 from artery.report.plan import plan_drawing
 from artery.report.terminal import draw
 from artery.report.words import Language

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.core.term import Estimate, Term
 from artery.report.json import document
 from artery.report.plan.payload import PARTS, by_part, plan_payload, result_payload

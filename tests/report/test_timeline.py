@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artery.answers.result import PlanResult
+from artery.answers.plan.result import PlanResult
 from artery.core.plan import Plan, Recompute
 from artery.core.term import Estimate
 from artery.report.timeline import Slice, order, play, timeline

@@ -30,7 +30,7 @@ def test_every_part_has_a_word_and_a_colour() -> None:
 
 
 def test_what_plans_say_of_their_limits_is_translated() -> None:
-    from artery.answers.limits import _WORDS
+    from artery.answers.plan.limits import _WORDS
 
     for said in _WORDS.values():
         for text in (said, f"{said} on rail"):

@@ -8,7 +8,7 @@ from typing import Any
 
 from artery.answers.arguments import check_kinds
 from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.core.term import Term
 from artery.errors import InputError, Problem, did_you_mean, nearest
 

@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 
 from artery.answers.arguments import check_kinds
 from artery.answers.hardware import resources
-from artery.answers.levers import NUDGE, Situation
 from artery.answers.plan import plan
+from artery.answers.plan.levers import NUDGE, Situation
+from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.answers.pricing import Pricers
-from artery.answers.result import PlanAnswer, PlanResult
 from artery.catalog.system_spec import parse_spec
 from artery.cloud.failures import RSC_1, FailureRate
 from artery.errors import InputError, UsageError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from artery.answers.result import PlanResult
+from artery.answers.plan.result import PlanResult
 from artery.core.plan import Plan, Recompute
 from artery.report.plan.payload import PARTS, by_part
 

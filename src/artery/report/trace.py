@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.report.timeline import Slice, timeline
 
 _THREADS: Final = {"compute": 7, "comm": 13}

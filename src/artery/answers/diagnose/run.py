@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from artery.answers.diagnose.missing import CONTRADICTS, FASTER
 from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer, PlanResult
+from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.answers.saved import read_plan
 from artery.diagnoser.verdict import Diagnosis
 from artery.errors import InputError, UsageError

@@ -19,7 +19,7 @@ from artery.answers.goodput.result import (
     TrainingTime,
 )
 from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer, PlanResult
+from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.cloud.checkpoints import MASTER, State, Tier, TierName, tiers
 from artery.cloud.failure_model import failure_model
 from artery.cloud.failures import DAY

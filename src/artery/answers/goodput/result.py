@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from artery.answers.goodput.request import Circumstances
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.cloud.checkpoints import State, Tier, TierName
 from artery.cloud.goodput import Shares
 from artery.core.failure import FailureModel

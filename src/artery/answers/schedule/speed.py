@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final
 
-from artery.answers.levers import Situation
+from artery.answers.plan.levers import Situation
 from artery.answers.schedule.work import Training
 from artery.cloud.checkpoints import MASTER, State, tiers
 from artery.cloud.intervals import best_complete
@@ -126,7 +126,7 @@ class Rates:
 
     def _step_played(self, what: Training, system: System, plan: Plan) -> float:
         """Seconds of a step whose communication is played on the network of its placement."""
-        from artery.answers.simulated_step import Simulator
+        from artery.answers.plan.simulated_step import Simulator
 
         about = Situation(what.workload, system, what.settled.profile, plan, self.pricer)
         simulator = Simulator(None, what.settled.shared.placement)

@@ -10,7 +10,7 @@ from math import ceil
 from typing import Final
 
 from artery.answers.models import workload
-from artery.answers.request import Request, Settled, settle
+from artery.answers.plan.request import Request, Settled, settle
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.core.workload import Workload

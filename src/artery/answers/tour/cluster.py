@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer
+from artery.answers.plan.result import PlanAnswer
 from artery.answers.scale import scale
 from artery.answers.tour.figures import Figures, all_reduce_seconds
 from artery.catalog.links import link

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from artery.answers.contention import NOTABLE, Exchange, Network
+from artery.answers.plan.contention import NOTABLE, Exchange, Network
 from artery.report.contention.words import CONTENTION_WORDS
 from artery.report.terminal import labelled
 from artery.report.words import Language

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.result import Lever, PlanAnswer, PlanResult
+from artery.answers.plan.result import Lever, PlanAnswer, PlanResult
 from artery.core.plan import Plan
 from artery.report.bars import GROUPS, Bar, bars
 from artery.report.contention import contention_lines

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from artery.answers.collectives import Chosen
-from artery.answers.contention import Exchange, Network, Spread
-from artery.answers.result import PlanAnswer, PlanResult, Run
+from artery.answers.plan.collectives import Chosen
+from artery.answers.plan.contention import Exchange, Network, Spread
+from artery.answers.plan.result import PlanAnswer, PlanResult, Run
 from artery.core.term import Term
 
 PARTS = (

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from artery.answers.collectives import Chosen
 from artery.answers.explain import explain
 from artery.answers.plan import plan
-from artery.answers.result import PlanResult
+from artery.answers.plan.collectives import Chosen
+from artery.answers.plan.result import PlanResult
 from artery.catalog.libraries import library
 from artery.collective.menu import menu
 from artery.errors import UnknownNameError, UsageError

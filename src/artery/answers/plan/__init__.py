@@ -9,7 +9,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from artery.answers.arguments import check_kinds
-from artery.answers.collectives import (
+from artery.answers.models import workload
+from artery.answers.plan.batch import kept_out
+from artery.answers.plan.collectives import (
     Listening,
     adds,
     chosen_of,
@@ -17,17 +19,15 @@ from artery.answers.collectives import (
     plugin,
     switches_add,
 )
-from artery.answers.intervals import interval
-from artery.answers.levers import FITS, Situation, levers
-from artery.answers.limits import limits
-from artery.answers.models import workload
-from artery.answers.plan_batch import kept_out
-from artery.answers.plan_warnings import plan_warnings, rated_power
+from artery.answers.plan.intervals import interval
+from artery.answers.plan.levers import FITS, Situation, levers
+from artery.answers.plan.limits import limits
+from artery.answers.plan.request import DEGREES, Request, Settled, load_range, settle
+from artery.answers.plan.result import PlanAnswer, PlanResult, Run
+from artery.answers.plan.tree import memory_tree, step_tree
+from artery.answers.plan.warnings import plan_warnings, rated_power
 from artery.answers.pricing import Pricers
-from artery.answers.request import DEGREES, Request, Settled, load_range, settle
-from artery.answers.result import PlanAnswer, PlanResult, Run
 from artery.answers.systems import system_of
-from artery.answers.tree import memory_tree, step_tree
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.core.term import Estimate
@@ -42,7 +42,7 @@ from artery.step.ledger import Ledger
 from artery.step.legality import problems
 
 if TYPE_CHECKING:
-    from artery.answers.simulated_step import Simulator
+    from artery.answers.plan.simulated_step import Simulator
 
 NETWORKS = ("closed", "simulate")
 """How communication is priced."""
@@ -287,7 +287,7 @@ def _simulator(network: str, pricers: Pricers, seeds: int) -> Simulator | None:
         raise UsageError(f'network is one of {", ".join(NETWORKS)}, not "{network}"')
     if network == "closed":
         return None
-    from artery.answers.simulated_step import Simulator
+    from artery.answers.plan.simulated_step import Simulator
 
     return Simulator(pricers.nccl, pricers.placement, seeds, pricers.adds)
 

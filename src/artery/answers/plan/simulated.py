@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from artery.answers.contention import Exchange, Fought, Kind
+from artery.answers.plan.contention import Exchange, Fought, Kind
 from artery.answers.telling import tell
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.torus import Torus

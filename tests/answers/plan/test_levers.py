@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from artery.answers.hardware import resources
-from artery.answers.levers import NUDGE, WORTH, Situation, levers
-from artery.answers.limits import SHARE, limits
 from artery.answers.plan import plan
+from artery.answers.plan.levers import NUDGE, WORTH, Situation, levers
+from artery.answers.plan.limits import SHARE, limits
+from artery.answers.plan.result import Lever, PlanAnswer
 from artery.answers.pricing import Pricers
-from artery.answers.result import Lever, PlanAnswer
 from artery.catalog import model, profile, system
 from artery.core.plan import Plan
 from artery.core.system import System

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from artery.answers.plan import plan
-from artery.answers.result import PlanResult
+from artery.answers.plan.result import PlanResult
 from artery.errors import InputError, UsageError
 
 GIVEN = {"tp": 1, "pp": 1, "cp": 1, "dp": 64, "ep": 8, "zero": 1, "micro_batch": 1, "seq": 4096,

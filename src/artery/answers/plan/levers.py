@@ -8,7 +8,7 @@ from math import log
 from typing import Any
 
 from artery.answers.hardware import resources
-from artery.answers.result import Fits, Lever
+from artery.answers.plan.result import Fits, Lever
 from artery.core.plan import AttentionKind, Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile

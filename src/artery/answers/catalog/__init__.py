@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Final
 
-from artery.answers.catalog_models import counted, is_configuration, read_from
+from artery.answers.catalog.models import counted, is_configuration, read_from
 from artery.answers.models import workload
 from artery.catalog import chip, link, model, nic, optic, switch
 from artery.catalog.chips import build as build_chip

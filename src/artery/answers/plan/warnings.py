@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from artery.answers.request import Request, Settled
-from artery.answers.result import PlanResult
+from artery.answers.plan.request import Request, Settled
+from artery.answers.plan.result import PlanResult
 from artery.core.system import System
 from artery.planner.search import Found
 

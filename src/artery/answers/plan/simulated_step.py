@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
-from artery.answers.collectives import Listening, kind_of
-from artery.answers.contention import Exchange, Kind, Network, Spread
 from artery.answers.libraries import library_of
+from artery.answers.plan.collectives import Listening, kind_of
+from artery.answers.plan.contention import Exchange, Kind, Network, Spread
+from artery.answers.plan.simulated import Asked, Simulated
 from artery.answers.simulate.asked import order
-from artery.answers.simulated import Asked, Simulated
 from artery.collective.menu import Adds
 from artery.core.pricing import Collective, Pricer
 from artery.simulator.seeds import Range
@@ -17,7 +17,7 @@ from artery.step.evaluate import Evaluation, evaluate
 from artery.step.ledger import Ledger
 
 if TYPE_CHECKING:
-    from artery.answers.levers import Situation
+    from artery.answers.plan.levers import Situation
 
 PASSES = {"ep": 2, "cp": 2, "tp": 2, "pp": 1}
 """Operations of one layer's backward pass: dispatch and combine, keys and values and their

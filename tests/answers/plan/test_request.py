@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from artery.answers.request import BATCH_TOKENS, Request, settle
+from artery.answers.plan.request import BATCH_TOKENS, Request, settle
 from artery.catalog import model, system
 from artery.errors import InputError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from artery.answers.levers import Situation
+from artery.answers.plan.levers import Situation
 from artery.step.evaluate import Evaluation
 
 Load = tuple[float, float, float]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from artery.answers.contention import Network
+from artery.answers.plan.contention import Network
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.step.evaluate import Evaluation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from artery.answers.collectives import Chosen
-from artery.answers.contention import Network
+from artery.answers.plan.collectives import Chosen
+from artery.answers.plan.contention import Network
 from artery.core.plan import Plan
 from artery.core.profile import Profile
 from artery.core.system import System

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from artery.answers.request import Request, Settled
+from artery.answers.plan.request import Request, Settled
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.errors import InputError

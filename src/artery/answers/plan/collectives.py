@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from artery.answers.contention import Kind
+from artery.answers.plan.contention import Kind
 from artery.collective.algorithms import ALGORITHMS
 from artery.collective.closed_form import ClosedForm
 from artery.collective.menu import Adds

@@ -13,7 +13,7 @@ import pytest
 
 import artery
 from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer, PlanResult
+from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.catalog import model, system
 from artery.core.plan import Plan
 from artery.errors import InputError, UnknownNameError, UsageError
@@ -70,7 +70,7 @@ def test_every_kind_of_model_on_every_kind_of_system(name: str, on: str) -> None
 
 def test_a_batch_that_keeps_chips_from_being_data_parallel_is_said() -> None:
     """Ten chips do not divide the published batch of 256; 32 samples for each are 320."""
-    on = str(Path(__file__).parents[1] / "fixtures" / "systems" / "four-and-six.toml")
+    on = str(Path(__file__).parents[2] / "fixtures" / "systems" / "four-and-six.toml")
     poor = plan("resnet50", on)
     (said,) = [one for one in poor.warnings if "no multiple of 10 chips" in one]
     assert "--global-batch 320" in said

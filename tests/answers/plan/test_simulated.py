@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from artery.answers import simulated
-from artery.answers.collectives import kind_of
-from artery.answers.contention import Exchange, Network
-from artery.answers.plan import plan
-from artery.answers.result import PlanAnswer
-from artery.answers.simulated import Asked
+from artery.answers.plan import plan, simulated
+from artery.answers.plan.collectives import kind_of
+from artery.answers.plan.contention import Exchange, Network
+from artery.answers.plan.result import PlanAnswer
+from artery.answers.plan.simulated import Asked
 from artery.answers.telling import telling
 from artery.catalog.systems import system
 from artery.core.plan import Plan
