@@ -12,6 +12,7 @@ from rich.text import Text
 
 from artery.answers.explain import ExplainAnswer, Opened
 from artery.core.term import Term
+from artery.report.said import said
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -70,7 +71,7 @@ def explain_drawing(answer: ExplainAnswer, language: Language, asked: str) -> Re
     words = table_of(language)
     parts: list[RenderableType] = []
     for opened in answer.terms:
-        parts += [_title(opened, words), indented(_body(opened, words)), Text()]
+        parts += [_title(opened, words), indented(_body(opened, language)), Text()]
     parts.append(indented(commands(words["next"], _next(answer, asked))))
     return Group(*parts)
 
@@ -96,24 +97,25 @@ def _title(opened: Opened, words: Words) -> Text:
     return title
 
 
-def _body(opened: Opened, words: Words) -> RenderableType:
-    term = opened.term
+def _body(opened: Opened, language: Language) -> RenderableType:
+    term, words = opened.term, table_of(language)
     rows: list[RenderableType] = []
     if term.formula:
-        rows.append(labelled(words["formula"], [Text(term.formula)]))
+        rows.append(labelled(words["formula"], [Text(said(term.formula, language, "terms"))]))
     if term.inputs:
-        lines = [Text(f"{name} = {_input(value)}") for name, value in term.inputs.items()]
+        inputs = term.inputs.items()
+        lines = [Text(f"{name} = {_input(value, language)}") for name, value in inputs]
         rows.append(labelled(words["inputs"], lines))
     if term.source:
-        rows.append(labelled(words["source"], [Text(term.source)]))
+        rows.append(labelled(words["source"], [Text(said(term.source, language, "terms"))]))
     if term.children:
         rows.append(labelled(words[f"children_{term.combine}"], [_children(opened.path, term)]))
     return Group(*rows)
 
 
-def _input(value: float | str) -> str:
+def _input(value: float | str, language: Language) -> str:
     """Return an input as it went into the formula, in SI and without a prefix."""
-    return value if isinstance(value, str) else f"{value:,.6g}"
+    return said(value, language, "terms") if isinstance(value, str) else f"{value:,.6g}"
 
 
 def _children(path: str, term: Term) -> RenderableType:

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 Room = Literal[
     "remarks", "summaries", "lint", "next", "errors", "diagnose", "facts", "warnings", "evidence",
-    "doctor",
+    "doctor", "terms",
 ]  # fmt: skip
 """Whose sentences: remarks and summaries of readers, findings of lint, next steps, errors, what
 diagnose asks for and refuses, the facts by name, what answers warn of, what lines of a cabling show
-of a fault, and what doctor found."""
+of a fault, what doctor found, and formulas and sources of terms."""
 
 _SLOT: Final = re.compile(r"\{(\d)\}")
 _FILLED: Final = re.compile(r"\{(\d)(=|:\w+)?\}")
