@@ -82,7 +82,8 @@ def design(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric import cable_plan, fabric_design
     from artery.errors import InfeasibleError
-    from artery.report.fabric import TABLE_WIDTH, design_drawing, design_payload
+    from artery.report.fabric import TABLE_WIDTH, design_drawing
+    from artery.report.fabric.payload import design_payload
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.terminal import deliver

@@ -282,7 +282,7 @@ def command(
         refused(error, click.get_current_context(), lang)
     if as_json:
         from artery.report.files import write_whole
-        from artery.report.goodput import goodput_payload
+        from artery.report.goodput.payload import goodput_payload
         from artery.report.json import document
 
         zone = {"time_zone": time_zone} if time_zone else {}

@@ -176,7 +176,7 @@ def command(
         write_whole(timeline_file, timeline(answer, timeline_file))
     if as_json:
         from artery.report.json import document
-        from artery.report.schedule import schedule_payload
+        from artery.report.schedule.payload import schedule_payload
 
         request = {"trace": trace, "on": on, **given}
         write_whole(out, document("schedule", schedule_payload(answer, request)))

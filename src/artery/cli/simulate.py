@@ -113,8 +113,9 @@ def command(
     from artery.answers.simulate import watched
     from artery.report.files import write_whole
     from artery.report.json import document
-    from artery.report.simulate import TABLE_WIDTH, simulate_drawing, simulate_payload
+    from artery.report.simulate import TABLE_WIDTH, simulate_drawing
     from artery.report.simulate.files import exported, link_map, message_trace
+    from artery.report.simulate.payload import simulate_payload
     from artery.report.terminal import deliver
 
     _check_files({"--map": map_file, "--trace": trace_file, "--export": export_file, "--out": out})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from artery.answers.scale import Mode, ScaleAnswer, ScalePoint
 from artery.report.plan import labelled_lines
+from artery.report.plan.payload import parallelism
 from artery.report.said import warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
@@ -60,7 +60,7 @@ def _point(point: ScalePoint) -> dict[str, Any]:
         "breaks": point.breaks,
         "failures_per_day": point.failures_per_day,
         "fits": best and best.fits,
-        "parallelism": best and {"chips": best.plan.chips, **asdict(best.plan)},
+        "parallelism": best and parallelism(best.plan),
         "reason": point.reason,
     }
 

@@ -1,16 +1,14 @@
-"""The answer of ``fabric design``: a table of candidates, and the document with all of them."""
+"""The answer of ``fabric design``: a table of candidates, and the first one opened up."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from artery.answers.fabric import Candidate, DesignAnswer
-from artery.answers.fabric.parts import Medium, SwitchChoice
 from artery.cluster.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.cluster.design import FULL
 from artery.core.parts import Span
@@ -25,122 +23,6 @@ TABLE_WIDTH = 104
 """Cells that the table of candidates takes."""
 
 _NOTHING = "–"
-
-
-def design_payload(answer: DesignAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of ``artery.fabric/1`` for a design; ``request`` is what was asked."""
-    parts = answer.parts
-    return {
-        "answer": "design",
-        "request": dict(request),
-        "chips": answer.demand.chips,
-        "nodes": answer.demand.nodes,
-        "parts": {
-            "switch": parts.switch and parts.switch.name,
-            "nic": parts.nic and parts.nic.name,
-            "optic": parts.optic.name,
-            "card_optic": parts.card_optic.name,
-            "copper": [one.name for one in parts.copper],
-        },
-        "candidates": [_candidate(one) for one in answer.candidates],
-        "rejected": answer.rejected,
-        "switches": [_switch(one) for one in answer.switches],
-        "media": [_medium(one) for one in answer.media],
-        "facts": answer.facts,
-        "notes": answer.notes,
-        "warnings": answer.warnings,
-    }
-
-
-def _candidate(one: Candidate) -> dict[str, Any]:
-    design, bill = one.design, one.bill
-    fewest, most = design.hops
-    return {
-        "name": design.name,
-        "kind": design.kind,
-        "switches": design.switches,
-        "tiers": [
-            {"name": t.name, "switches": t.switches, "ports_down": t.down, "ports_up": t.up}
-            for t in design.tiers
-        ],
-        "trees": design.trees,
-        "planes": design.planes,
-        "radix": design.radix,
-        "port_bytes_per_s": design.rate,
-        "links": sum(design.links),
-        "links_by_tier": design.links,
-        "cables": [
-            {
-                "tier": cable.tier,
-                "part": cable.part,
-                "copper": cable.copper,
-                "count": cable.count,
-                "shortest_m": cable.shortest,
-                "longest_m": cable.longest,
-                "shortest_s": cable.delay.low,
-                "longest_s": cable.delay.high,
-                "within_reach": cable.within_reach,
-            }
-            for cable in bill.cables
-        ],
-        "lengths": [
-            {"tier": run.tier, "length_m": run.length, "count": run.count} for run in one.runs
-        ],
-        "transceivers": bill.transceivers,
-        "bill": [
-            {
-                "role": x.role,
-                "part": x.name,
-                "count": x.count,
-                "power_w": x.power,
-                "price_usd": x.price,
-                "price_date": x.price_date,
-            }
-            for x in bill.lines
-        ],
-        "power_w": bill.power,
-        "price_usd": bill.price,
-        "bisection_bytes_per_s": design.bisection,
-        "bisection_fraction": design.bisection_fraction,
-        "switches_passed": {"fewest": fewest, "most": most},
-        "latency_s": {
-            latency.fabric: {"leaf": latency.leaf, "top": top} for latency, top in one.latencies
-        },
-        "blasts": one.blasts,
-        "failures_per_day": {
-            "optics": bill.optic_failures,
-            "optics_source": one.optic_source,
-            "card_links": one.link_failures,
-            "leaves": one.leaf_failures,
-        },
-        "reach_chips": design.reach,
-        "reasons": one.reasons,
-    }
-
-
-def _switch(one: SwitchChoice) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "fabric": one.fabric,
-        "ports": one.ports,
-        "power_w_per_port": one.port_power,
-        "price_usd_per_port": one.port_price,
-        "latency_s": one.latency,
-        "chip_alone": one.chip_alone,
-    }
-
-
-def _medium(one: Medium) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "kind": one.kind,
-        "reach_m": one.reach,
-        "power_w_per_end": one.power,
-        "price_usd_per_end": one.price,
-        "latency_s": one.latency,
-        "failures_per_year_per_end": one.failures_per_year,
-        "reached_fraction": one.reached,
-    }
 
 
 def design_drawing(answer: DesignAnswer, language: Language, asked: str) -> RenderableType:

@@ -14,6 +14,7 @@ from typing import Any
 from artery.answers.plan.collectives import Chosen
 from artery.answers.plan.contention import Exchange, Network, Spread
 from artery.answers.plan.result import PlanAnswer, PlanResult, Run
+from artery.core.plan import Plan
 from artery.core.term import Term
 
 PARTS = (
@@ -66,7 +67,7 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
     """Return the document of one priced plan."""
     step = result.time.root
     return {
-        "parallelism": {"chips": result.plan.chips, **asdict(result.plan)},
+        "parallelism": parallelism(result.plan),
         "step_time_s": step.value,
         "step_time_low_s": step.low,
         "step_time_high_s": step.high,
@@ -86,6 +87,11 @@ def result_payload(result: PlanResult) -> dict[str, Any]:
         "collectives": [_collective(each) for each in result.collectives],
         **({} if result.network is None else {"network": _network(result.network)}),
     }
+
+
+def parallelism(plan: Plan) -> dict[str, Any]:
+    """Return the document of one plan: the chips that it uses, then its fields."""
+    return {"chips": plan.chips, **asdict(plan)}
 
 
 def _collective(each: Chosen) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""Renders ``schedule``: policies side by side, where chip-time goes, sizes, pools; and the JSON."""
+"""Renders ``schedule``: policies side by side, where chip-time goes, sizes, pools."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
-import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.answers.schedule.result import Played, ScheduleAnswer, Sizing, Spot
+from artery.answers.schedule.result import ScheduleAnswer, Sizing, Spot
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
+from artery.report.schedule.payload import quantile
 from artery.report.schedule.words import schedule_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
@@ -26,118 +26,6 @@ _NOTHING: Final = "–"
 _UNBROKEN: Final = "\N{NO-BREAK SPACE}"
 _OVER: Final = 10.0
 """Assumed: so many times the chips' time until the last submission is no share of it any more."""
-
-MICRO_HOUR: Final = 3.6e9
-"""Chip-microseconds in a chip-hour."""
-
-
-def schedule_payload(answer: ScheduleAnswer, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of ``artery.schedule/1``; ``request`` is what was asked."""
-    jobs = answer.jobs.jobs
-    return {
-        "request": dict(request),
-        "system": {
-            "name": answer.system.name,
-            "chips": answer.system.chips,
-            "nodes": answer.system.nodes,
-        },
-        "jobs": {
-            "source": answer.jobs.source,
-            "count": len(jobs),
-            "chip_s": sum(job.chips * job.run for job in jobs),
-            "load": answer.load,
-            "most_chips": max((job.chips for job in jobs), default=0),
-        },
-        "policies": [_policy_payload(each) for each in answer.played],
-        "sizing": None if answer.sizing is None else _sizing_payload(answer.sizing),
-        "pools": None if answer.pools is None else {
-            "chips": answer.pools.chips,
-            "peak_chips": answer.pools.peak,
-            "reserved_chips": answer.pools.reserved,
-            "shared": [_pool_payload(each) for each in answer.pools.shared],
-            "apart": [_pool_payload(each) for each in answer.pools.apart],
-        },
-        "spot": None if answer.spot is None else _spot_payload(answer.spot),
-        "warnings": answer.warnings,
-    }  # fmt: skip
-
-
-def _policy_payload(one: Played) -> dict[str, Any]:
-    found = one.outcome
-    return {
-        "name": one.policy.name,
-        "mean_queue_s": found.mean_queue,
-        "p50_queue_s": _quantile(found.queue, 0.5),
-        "p90_queue_s": found.p90_queue,
-        "p99_queue_s": _quantile(found.queue, 0.99),
-        "mean_jct_s": found.mean_jct,
-        "p50_jct_s": _quantile(found.jct, 0.5),
-        "mean_slowdown": float(found.slowdown.mean()) if len(found.slowdown) else 0.0,
-        "utilisation": found.utilisation,
-        "utilisation_arriving": found.arriving,
-        "allocated": found.allocated,
-        "fragmentation": found.fragmentation,
-        "split_ratio": found.split,
-        "fairness": found.fairness,
-        "chip_hours": {name: getattr(found.accounts, name) / MICRO_HOUR for name in STATES},
-        "span_s": found.span,
-        "cost_usd": one.cost,
-        "jobs": found.jobs,
-        "finished": found.finished,
-        "unstarted": found.unstarted,
-        "backfilled": found.passed,
-        "restarts": found.restarts,
-        "resizes": found.resizes,
-        "preemptions": found.preemptions,
-        "lost_nodes": found.lost_nodes,
-        "digest": found.digest,
-    }
-
-
-def _quantile(values: Any, share: float) -> float:  # noqa: ANN401 - an array
-    return float(np.quantile(values, share)) if len(values) else 0.0
-
-
-def _sizing_payload(sizing: Sizing) -> dict[str, Any]:
-    return {
-        "measure": sizing.measure,
-        "target_s": sizing.target,
-        "origin": sizing.origin,
-        "rows": [
-            {"policy": r.policy, "chips": r.chips, "reached_s": r.reached, "saved_share": r.less}
-            for r in sizing.rows
-        ],
-    }
-
-
-def _pool_payload(one: Played) -> dict[str, Any]:
-    found = one.outcome
-    return {
-        "name": one.policy.name,
-        "chips": found.chips,
-        "mean_queue_s": found.mean_queue,
-        "p90_queue_s": found.p90_queue,
-        "mean_jct_s": found.mean_jct,
-        "utilisation_arriving": found.arriving,
-        "service_waits": len(found.service),
-        "service_p99_wait_s": _quantile(found.service, 0.99),
-        "service_longest_wait_s": float(found.service.max()) if len(found.service) else 0.0,
-    }
-
-
-def _spot_payload(spot: Spot) -> dict[str, Any]:
-    return {
-        "duration_s": spot.duration,
-        "mean_instances": spot.mean_instances,
-        "losses_per_day_and_instance": spot.losses,
-        "checkpoint_interval_s": spot.interval,
-        "fits": spot.fits,
-        "ways": [
-            {"name": way.name, "instances": way.instances, "steps": way.steps,
-             "over_elastic": way.steps / spot.elastic.steps if spot.elastic.steps else 0.0}
-            for way in spot.ways
-        ],
-    }  # fmt: skip
 
 
 def schedule_drawing(answer: ScheduleAnswer, language: Language, asked: str) -> RenderableType:
@@ -278,7 +166,7 @@ def _pools(answer: ScheduleAnswer, words: Words) -> RenderableType | None:
     for label, played in ((words["shared"], pools.shared), (words["apart"], pools.apart)):
         for each in played:
             found = each.outcome
-            wait = show_time(_quantile(found.service, 0.99)) if len(found.service) else _NOTHING
+            wait = show_time(quantile(found.service, 0.99)) if len(found.service) else _NOTHING
             rows.append(
                 (
                     f"{each.policy.name}, {label}",

@@ -1,4 +1,4 @@
-"""Renders what ``simulate`` found: on the terminal, and as JSON."""
+"""Renders what ``simulate`` found on the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 from artery import units
 from artery.answers.simulate.result import SimulateAnswer
 from artery.report.said import refused, warned
-from artery.report.simulate.down import down_lines, down_payload
+from artery.report.simulate.down import down_lines
 from artery.report.simulate.next import next_commands
 from artery.report.simulate.words import simulate_words
 from artery.report.terminal import commands, indented
@@ -27,88 +27,6 @@ TABLE_WIDTH = 116
 """Cells that the table of links takes; it is never cut."""
 
 Words = Mapping[str, str]
-
-_CONTROLS = {"none": "none", "pause": "pfc", "credit": "credit"}
-"""What users call the flow controls."""
-
-
-def simulate_payload(answer: SimulateAnswer) -> Mapping[str, object]:
-    """Return the keys of ``artery.simulate/1``."""
-    closed = answer.closed
-    return {
-        "collective": answer.collective,
-        "system": answer.system.name,
-        "request": answer.request,
-        "ranks": answer.ranks,
-        "size_bytes": answer.size,
-        "algorithm": answer.algorithm,
-        "protocol": answer.protocol,
-        "library": {"name": answer.library, "version": answer.version},
-        "time_s": answer.seconds,
-        "network_s": answer.network,
-        "startup_s": answer.startup,
-        "busbw_bytes_per_s": answer.busbw,
-        "range": {
-            "low_s": answer.low,
-            "median_s": answer.median,
-            "high_s": answer.high,
-            "seeds": answer.seeds,
-            "whole": answer.whole,
-        },
-        "engine": answer.engine,
-        "engine_reason": answer.why,
-        "engine_error": answer.error,
-        "flow_control": _CONTROLS[answer.control],
-        "offload": answer.offload.name,
-        "adding": None
-        if answer.adding is None
-        else {
-            "by": "card" if answer.adding.card else "chip",
-            "rate_bytes_per_s": answer.adding.rate,
-            "busy_s": answer.adding.seconds,
-            "share": answer.adding.seconds / answer.network if answer.network else 0.0,
-        },
-        "flows": answer.flows,
-        "events": answer.events,
-        "finish_s": answer.finish,
-        "links": [
-            {
-                "link": link.link,
-                "name": link.name,
-                "class": link.kind,
-                "carried_bytes": link.carried,
-                "busy_s": link.busy,
-                "load": link.load,
-                "crossers": link.crossers,
-                "pairs": link.pairs,
-                "gain_if_doubled": link.gain,
-            }
-            for link in answer.links
-        ],
-        "relief": [{"class": one.kind, "gain": one.gain} for one in answer.reliefs],
-        "held_up": [
-            {
-                "link": one.link,
-                "name": one.name,
-                "class": one.kind,
-                "held_s": one.seconds,
-                "share": one.share,
-            }
-            for one in answer.held
-        ],
-        "closed_form": None
-        if closed is None
-        else {"time_s": closed.seconds, "low_s": closed.low, "high_s": closed.high},
-        "down": down_payload(answer.down),
-        "steps": answer.steps,
-        "jobs": [{"name": one.name, "time_s": one.seconds} for one in answer.others],
-        "tried": [
-            {"algorithm": one.algorithm, "time_s": one.seconds, "reason": one.reason}
-            for one in answer.tried
-        ],
-        "notes": answer.notes,
-        "warnings": answer.warnings,
-    }
 
 
 def simulate_drawing(answer: SimulateAnswer, language: Language) -> RenderableType:
