@@ -99,6 +99,15 @@ def test_mistakes_in_a_file_are_placed_and_explained(
     assert all(problem.line for problem in caught.value.problems)
 
 
+@pytest.mark.parametrize("chips", ["0", "-3"])
+def test_a_graph_without_chips_is_one_problem_that_offers_none(tmp_path: Path, chips: str) -> None:
+    file = tmp_path / "drawn.toml"
+    file.write_text(GRAPH.replace("chips = 4", f"chips = {chips}"))
+    with pytest.raises(InputError, match="2 to 256 chips") as caught:
+        system(str(file))
+    assert [problem.field for problem in caught.value.problems] == ["node.chips"]
+
+
 @pytest.mark.parametrize("time", ["1e9 s", "1000001 s"])
 def test_a_hop_of_weeks_is_refused_at_its_line(tmp_path: Path, time: str) -> None:
     file = tmp_path / "mine.yaml"

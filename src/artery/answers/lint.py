@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Final
 
 from artery.answers.anonymise import masked
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_texts, paths_of
 from artery.diagnoser.lint.rule import LEVELS, Rule, rules
-from artery.errors import InputError, Problem, Problems, ThresholdError, UnknownNameError
+from artery.errors import InputError, Problems, ThresholdError, UnknownNameError
 from artery.formats.launch.file import LaunchFile
 from artery.formats.launch.files import read_launch
 
@@ -48,7 +49,9 @@ class LintAnswer:
         return self.passed / self.applied if self.applied else 1.0
 
 
-def lint(*paths: str, ignore: Sequence[str] = (), anonymise: bool = False) -> LintAnswer:
+def lint(
+    *paths: str | PathLike[str], ignore: Sequence[str] = (), anonymise: bool = False
+) -> LintAnswer:
     """Return what is wrong in the scripts, environment files and manifests at ``paths``.
 
     Files that start one job together (a batch script and its environment file) are looked at one
@@ -56,10 +59,8 @@ def lint(*paths: str, ignore: Sequence[str] = (), anonymise: bool = False) -> Li
     Raises :class:`artery.errors.InputError` for files that start no job, and
     :class:`artery.errors.UnknownNameError` for rules that are not known.
     """
-    check_kinds(str, **{f"path{place}": path for place, path in enumerate(paths)})
-    if not paths:
-        rule = "there must be a file to look at"
-        raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
+    paths = paths_of(paths, "there must be a file to look at")
+    check_texts("ignore", ignore)
     known = [one.id for one in rules()]
     for name in ignore:
         if name not in known:

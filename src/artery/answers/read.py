@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from types import NoneType
 from typing import Any
 
 from artery.answers.anonymise import Mask, devices_of
+from artery.answers.arguments import check_kinds, paths_of
 from artery.answers.systems import system_table
 from artery.catalog.overrides import apply_overrides
 from artery.catalog.systems import described
-from artery.errors import InputError, Problem, Problems
+from artery.errors import InputError, Problems
 from artery.formats.gpus.node_table import assumed
 from artery.formats.reading import Ignored, Progress, Reading
 from artery.formats.recognise import formats
@@ -48,7 +51,7 @@ class ReadAnswer:
 
 
 def read(
-    *paths: str,
+    *paths: str | PathLike[str],
     format_name: str | None = None,
     anonymise: bool = False,
     progress: Progress | None = None,
@@ -59,9 +62,8 @@ def read(
     addresses and GUIDs; ``progress`` is told the bytes read of files that are streamed. Raises
     :class:`artery.errors.InputError` with the problems of all files that cannot be read.
     """
-    if not paths:
-        rule = "there must be a file to read"
-        raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
+    paths = paths_of(paths, "there must be a file to read")
+    check_kinds(str, NoneType, format_name=format_name)
     found: list[FileRead] = []
     mask = Mask(paths)
     with Problems() as problems:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from artery.answers.arguments import check_texts
 from artery.catalog.door import is_path
 from artery.catalog.on_cables import on_cables
 from artery.catalog.overrides import ORIGIN, apply_overrides
@@ -39,6 +40,7 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     prints them. What its hosts are says ``node=SYSTEM`` among the overrides. ``chip=NAME`` says
     which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
     """
+    check_texts("overrides", overrides)
     spec = on.strip() if is_foreign(on.strip()) else parse_spec(on).name
     path = spec if is_path(spec) and not is_foreign(spec) else None
     return replace(_system(on, overrides), overrides=tuple(overrides), path=path)

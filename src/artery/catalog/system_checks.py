@@ -106,7 +106,8 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
     if fixed is not None and node.chips != fixed:
         fix = f"write {fixed}, or choose another kind"
         yield Complaint((*path, "chips"), str(node.chips), f"a {node.kind} node has {fixed}", fix)
-    yield from _between(node.chips, 1, MOST_CHIPS_IN_A_NODE, (*path, "chips"))
+    if node.kind != "graph":  # which has bounds of its own
+        yield from _between(node.chips, 1, MOST_CHIPS_IN_A_NODE, (*path, "chips"))
     if node.kind in _NEEDS_LINK and node.link is None:
         fix = 'for example link = "nvlink4"'
         yield Complaint((*path, "link"), "nothing", f"a {node.kind} node needs a link", fix)
@@ -142,7 +143,7 @@ def _graph(node: NodeTable) -> Iterator[Complaint]:
             if match is None:
                 fix = "for example chip0, switch3, host1, nic7"
                 yield Complaint(here, f'"{end}"', "no kind of vertex with a number", fix)
-            elif match[1] == "chip" and int(match[2]) >= node.chips:
+            elif match[1] == "chip" and 0 < node.chips <= int(match[2]):
                 rule = f"there are {node.chips} chips, numbered from 0"
                 yield Complaint(here, f'"{end}"', rule, f"chip0 to chip{node.chips - 1}")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from types import NoneType
 from typing import Final
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_kinds, check_texts, paths_of
 from artery.answers.calibrate.checks import Doubt, check_told, doubts
 from artery.answers.calibrate.data import measured_in
 from artery.answers.calibrate.fitting import Data, Found, fitted, tellable
@@ -21,7 +23,7 @@ LEAST_POINTS: Final = 4
 
 
 def calibrate(
-    *paths: str,
+    *paths: str | PathLike[str],
     on: str,
     wanted: Sequence[str] = (),
     smallest: int = 0,
@@ -41,10 +43,13 @@ def calibrate(
     does not have, for measurements that no healthy machine gives, and for wanted values that the
     data cannot tell apart.
     """
-    check_kinds(str, on=on, **{f"path{place}": path for place, path in enumerate(paths)})
-    if not paths:
-        rule = "there must be a file with measurements"
-        raise InputError(Problem(found="no file", rule=rule, fix="the output of all_reduce_perf"))
+    paths = paths_of(
+        paths, "there must be a file with measurements", "the output of all_reduce_perf"
+    )
+    check_kinds(str, on=on)
+    check_kinds(str, NoneType, nccl=nccl)
+    check_texts("overrides", overrides)
+    check_texts("wanted", wanted)
     saved = [plan_from] if isinstance(plan_from, str) else list(plan_from or ())
     found = measured_in(paths, steps=bool(saved))
     base = base_of(on, overrides, nccl)

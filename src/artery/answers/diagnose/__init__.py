@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
+from types import NoneType
 
 from artery.answers.anonymise import devices_of, masked
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_counts, check_kinds, check_texts, paths_of
 from artery.answers.diagnose.asked import (
     above_peak,
     check_asked,
@@ -32,7 +34,7 @@ from artery.answers.systems import file_and_chips
 from artery.diagnoser.case import Case, Curve, Fact
 from artery.diagnoser.vendors import in_words_of
 from artery.diagnoser.verdict import Diagnosis, judge
-from artery.errors import InputError, Problem, Problems, ThresholdError
+from artery.errors import InputError, Problems, ThresholdError
 from artery.formats.reading import Progress, Reading
 from artery.formats.recognise import read_mixed
 
@@ -70,7 +72,7 @@ class DiagnoseAnswer:
 
 
 def diagnose(
-    *paths: str,
+    *paths: str | PathLike[str],
     on: str | None = None,
     overrides: Sequence[str] = (),
     model: str | None = None,
@@ -89,10 +91,10 @@ def diagnose(
     run (a script, a configuration, a saved plan), which its log is held against. Raises
     :class:`artery.errors.InputError` for files that cannot be read.
     """
-    check_kinds(str, type(None), on=on, model=model)
-    if not paths:
-        rule = "there must be a file to diagnose"
-        raise InputError(Problem(found="no file", rule=rule, fix="- is standard input"))
+    check_kinds(str, NoneType, on=on, model=model, plan_from=plan_from)
+    check_texts("overrides", overrides)
+    check_counts("degrees", degrees)
+    paths = paths_of(paths, "there must be a file to diagnose")
     readings = _readings(paths, progress)
     on = on_of(on, overrides, readings)
     named = file_named(on, paths)

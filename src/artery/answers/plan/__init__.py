@@ -153,11 +153,11 @@ def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, Sys
         known = workload(model)
     except InputError as error:
         try:
-            system_of(on, tuple(overrides))
+            system_of(on, overrides)
         except InputError as other:
             raise InputError([*error.problems, *other.problems]) from None
         raise
-    return known, system_of(on, tuple(overrides))
+    return known, system_of(on, overrides)
 
 
 def _request(model: Workload, system: System, options: dict[str, Any]) -> Request:

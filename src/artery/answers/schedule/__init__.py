@@ -43,7 +43,7 @@ def schedule(
     """
     check_kinds(str, trace=trace, on=on)
     request = read_request(options)
-    system, reading = _whole_nodes(system_of(on, tuple(overrides))), read_trace(trace)
+    system, reading = _whole_nodes(system_of(on, overrides)), read_trace(trace)
     if request.spares >= system.nodes:
         rule = f"fewer than the {system.nodes} nodes"
         problem = Problem(field="spares", found=str(request.spares), rule=rule, fix="fewer spares")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from types import NoneType
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_kinds, check_texts
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 ROUTINGS = ("auto", "ecmp", "static", "adaptive", "spray")
@@ -77,7 +77,7 @@ class Request:
         }
         check_kinds(int, **{name: getattr(self, name) for name in ranges})
         for name in ("background", "slow", "overrides"):
-            _check_texts(name, getattr(self, name))
+            check_texts(name, getattr(self, name))
         if not isinstance(self.store_and_forward, bool):
             raise UsageError(
                 f"store_and_forward must be True or False, not {self.store_and_forward!r:.60}"
@@ -113,10 +113,3 @@ class Request:
         if self.size is None and self.matrix is None:
             said["size"] = DEFAULT_SIZE
         return said
-
-
-def _check_texts(name: str, given: object) -> None:
-    """Raise ``UsageError`` unless ``given`` is a list of texts; one text alone is none."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise UsageError(f"{name} must be a list of texts, not {given!r:.60}")
-    check_kinds(str, **{f"{name}[{place}]": one for place, one in enumerate(given)})
