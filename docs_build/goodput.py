@@ -63,7 +63,7 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
     """\
 # 故障与有效产出：核对
 
-`artery goodput MODEL --on SYSTEM` 给出故障之后一次训练还剩多少。它由几部分组成：
+`artery goodput 模型 --on 系统` 给出故障之后一次训练还剩多少。它由几部分组成：
 
 * **故障**按节点相加（串联系统）。有四个公开的故障率适用；默认取第一个，答案带上全部的范围。
   它们的差别在于统计什么，而不在于作业的规模：故障与节点数成正比。
@@ -80,11 +80,11 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
   它从首次启动算起。此前的排队（`--queue-time`）不占芯片：不计费，也不计故障；
   各定义中只有 Meta 的 ETTR 与 Google 的 scheduling 计入排队。
 
-真实的运行按同样的类别记账：`artery goodput --log FILE...` 接受 `artery train` 的阶段日志、
+真实的运行按同样的类别记账：`artery goodput --log 文件...` 接受 `artery train` 的阶段日志、
 Megatron-LM、torchtitan 等的训练日志（带不带 torchrun 自己的行都可以）、
 `sacct -P -D -o JobID,JobName,State,Submit,Start,End` 与 `kubectl get pods,events -o json`；
 一个文件补上另一个留下的空白，每一刻以说得最具体的一行为准。重启后重做的步算作丢失的工作。
-给出 MODEL 时，预测列在旁边。
+给出模型时，预测列在旁边。
 
 没有时区的时间（`sacct`、多数程序）视为彼此一致。若旁边的文件写明时区（Kubernetes、
 `artery train`），则须用 `--time-zone` 给出，否则拒绝：几小时的时差会被当作等待。

@@ -50,7 +50,7 @@ al., NSDI 2023; MIT). `python -m docs_build docs/schedule.md` writes this page.
     """\
 # 集群上的作业
 
-`artery schedule TRACE --on SYSTEM` 把一份作业轨迹放到集群上逐事件推演，一种策略接一种策略。其中：
+`artery schedule 轨迹 --on 系统` 把一份作业轨迹放到集群上逐事件推演，一种策略接一种策略。其中：
 
 * **作业成组调度**：芯片要么全给，要么不给；超过一个节点就取整节点。轨迹只说作业何时提交、
   运行多久、用多少芯片，不说训练什么模型：没有 `--model` 时按规模取一个默认模型，并写明。
