@@ -59,6 +59,13 @@ def test_several_seeds_are_told_as_a_range() -> None:
     assert "seeds" not in told(WHOLE)
 
 
+def test_seeds_that_draw_the_same_are_told_as_one() -> None:
+    said = told(replace(WHOLE, spread=Spread(1, (1.5, 1.5, 1.5), (0.4, 0.4, 0.4), whole=True)))
+    assert "all seeds draw the same here" in said
+    assert "played once" in said
+    assert "to 1.50 s" not in said
+
+
 def test_one_group_is_one_group() -> None:
     assert "in one group of 16: 300 ms" in told(
         replace(WHOLE, exchanges=(replace(SLOW, groups=1),))

@@ -168,9 +168,19 @@ def test_seeds_give_the_range_of_the_step_and_of_its_communication() -> None:
     assert one.exchanges == found.exchanges
 
 
-def test_routes_by_target_draw_nothing() -> None:
-    found = network(played("llama3-70b", "dgx-h100:256", seeds=50, **LLAMA))
+@pytest.mark.parametrize(
+    ("model", "on", "options"),
+    [
+        ("llama3-70b", "dgx-h100:256", LLAMA),  # routes by target
+        ("gpt2", "hgx-h100-roce:8", {}),  # hashed between nodes, of which there is one
+    ],
+)
+def test_where_seeds_draw_nothing_it_is_played_once(
+    model: str, on: str, options: dict[str, Any]
+) -> None:
+    found = network(played(model, on, seeds=50, **options))
     assert found.spread is not None
+    assert found.spread.seeds == 1
     assert found.spread.step == pytest.approx((found.step,) * 3)
 
 

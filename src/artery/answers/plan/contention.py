@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from artery.core.pricing import Collective
@@ -37,6 +37,7 @@ class Exchange:
     form. ``median`` is what the group in the middle takes and ``slowest`` the ranks of the
     slowest one, number ``group``. ``link`` is the one they fight for, ``None`` if none is full.
     ``refused`` says why it cannot be played, where it cannot, so that the closed form stands.
+    ``drawn`` says that one of the seeds asked for takes other paths.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Exchange:
     slowest: tuple[int, ...]
     link: Fought | None
     refused: str = ""
+    drawn: bool = field(default=False, compare=False)
 
     @property
     def played(self) -> bool:
@@ -75,6 +77,8 @@ class Exchange:
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A step over ``seeds`` draws of the hashes, in seconds: 5, 50 and 95 in a hundred.
+
+    One, where all that were asked for draw the same and it was played once.
 
     Or least, middle and greatest (``whole``), where draws are few or the first is an odd one.
     ``communication`` is what of it is spent on the network and not hidden behind computation.

@@ -27,6 +27,7 @@ from artery.errors import InputError, UsageError
 from artery.simulator.groups import Shared, distinct, groups, laid
 from artery.simulator.loads import hottest
 from artery.simulator.scenario import Routing, Scenario
+from artery.simulator.seeds import drawn
 from artery.simulator.simulate import simulate
 from artery.simulator.simulation import Simulation
 
@@ -99,7 +100,7 @@ class Simulated:
     ``kind`` says for which part of the step an operation is. Operations of data parallelism are
     played while those in ``beside`` are on the network too. ``closed`` is what it is held
     against, ``adds`` who may add. Each operation is played once; ``exchanges`` are all that were.
-    ``seed`` draws hashes.
+    ``seed`` draws hashes; whether so many ``seeds`` would draw anything else is remembered.
     """
 
     system: System
@@ -110,6 +111,7 @@ class Simulated:
     beside: tuple[Asked, ...] = ()
     adds: Adds = "auto"
     seed: int = 0
+    seeds: int = 1
     known: dict[tuple[object, ...], Exchange] = field(default_factory=dict)
     exchanges: dict[Asked, Exchange] = field(default_factory=dict)
 
@@ -185,6 +187,7 @@ class Simulated:
             group=row,
             slowest=tuple(rank_of[group.rows[row]].tolist()),
             link=_fought(both, (group, *others)),
+            drawn=self.seeds > 1 and drawn(self.system, both, self.scenario, self.seeds),
         )
 
     def _others(self, beside: tuple[Asked, ...], first: int) -> tuple[_Group, ...]:

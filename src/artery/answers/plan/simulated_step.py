@@ -71,6 +71,7 @@ class Simulator:
             beside=_beside(situation, asked),
             adds=self.adds,
             known=self.known,
+            seeds=self.seeds,
         )
         ledger = Ledger(keep=True)
         priced = _evaluated(situation, pricer, ledger)
@@ -87,20 +88,20 @@ class Simulator:
         return SimulatedStep(priced, ledger, network)
 
     def _spread(self, situation: Situation, pricer: Simulated, first: Evaluation) -> Spread | None:
-        """Return the range over seeds; routes by target draw nothing, so that one seed is all."""
+        """Return the range over seeds; where none draws another path, one seed is all."""
         if self.seeds == 1:
             return None
-        drawn = pricer.scenario.routing != "static"
+        drawn = any(each.drawn for each in pricer.exchanges.values())
         every = [first]
         for seed in range(1, self.seeds if drawn else 1):
             # Exchanges of its own: those that are told are the first seed's.
-            again = replace(pricer, seed=seed, exchanges={})
+            again = replace(pricer, seed=seed, seeds=1, exchanges={})
             every.append(_evaluated(situation, again, Ledger()))
         times = [float(one.step[0]) for one in every], [_communication(one) for one in every]
         whole = any(Range.of(one).whole for one in times)
         steps, network = (Range.of(one, whole=whole) for one in times)
         return Spread(
-            self.seeds,
+            len(every),
             (steps.low, steps.median, steps.high),
             (network.low, network.median, network.high),
             whole=whole,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from artery.answers.plan.contention import NOTABLE, Exchange, Network
+from artery.answers.plan.contention import NOTABLE, Exchange, Network, Spread
 from artery.report.contention.words import CONTENTION_WORDS
 from artery.report.terminal import labelled
 from artery.report.words import Language
@@ -35,14 +35,7 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
         off=_signed(network.step / network.closed - 1.0),
     )
     if network.spread is not None:
-        step, parts = network.spread.step, network.spread.communication
-        yield words["seeds_whole" if network.spread.whole else "seeds"].format(
-            seeds=network.spread.seeds,
-            low=show_time(step[0]),
-            high=show_time(step[2]),
-            least=show_time(parts[0]),
-            most=show_time(parts[2]),
-        )
+        yield _seeds(network.spread, words)
     if network.beside:
         kinds = words["and"].join(words[kind] for kind in network.beside)
         yield words["beside"].format(kinds=kinds)
@@ -55,6 +48,19 @@ def _lines(network: Network, language: Language) -> Iterator[str]:
     refused = {(one.kind, one.collective): one.refused for one in network.exchanges if one.refused}
     for (kind, collective), why in refused.items():
         yield words["unplayed"].format(kind=words[kind], collective=collective, why=why)
+
+
+def _seeds(spread: Spread, words: Mapping[str, str]) -> str:
+    """What the seeds say; that they all say one thing, where it is so."""
+    if spread.seeds == 1:
+        return words["undrawn"]
+    return words["seeds_whole" if spread.whole else "seeds"].format(
+        seeds=spread.seeds,
+        low=show_time(spread.step[0]),
+        high=show_time(spread.step[2]),
+        least=show_time(spread.communication[0]),
+        most=show_time(spread.communication[2]),
+    )
 
 
 def _exchange(exchange: Exchange, language: Language) -> Iterator[str]:

@@ -14,6 +14,7 @@ _EN = {
     "(5 % to 95 %)",
     "seeds_whole": "{seeds} seeds: step {low} to {high}, communication not hidden {least} to "
     "{most} (least to greatest)",
+    "undrawn": "all seeds draw the same here (one way for every message), so it was played once",
     "beside": "while gradients are reduced, on the network too: {kinds} of one backward pass",
     "close": "every collective is within {share} of the closed form",
     "off": "{kind}, {collective} of {size} in {groups}: {seconds}, closed form {closed} ({off})",
@@ -45,6 +46,7 @@ _ZH = {
     "seeds": "{seeds} 个种子：一步 {low} 至 {high}，未掩盖的通信 {least} 至 {most}（5 至 95 %）",
     "seeds_whole": "{seeds} 个种子：一步 {low} 至 {high}，未掩盖的通信 {least} 至 {most}"
     "（最短至最长）",
+    "undrawn": "此处各种子的抽取结果相同（每条消息只有一条路径），因此只仿真一次",
     "beside": "梯度归约时网络上还有一次反向传播的{kinds}",
     "close": "每个集合通信与闭式相差不超过 {share}",
     "off": "{kind}，{size} 的 {collective}，{groups}：{seconds}，闭式 {closed}（{off}）",
