@@ -13,6 +13,8 @@ import pytest
 import artery
 from artery.answers.plan.collectives import Adder
 from artery.cli import main
+from artery.cloud.failures import RATES
+from artery.cloud.recovery import given_restart, recovery
 from artery.report.said import said, verbatim
 
 ROOMS = ("step", "answers/plan")
@@ -30,8 +32,8 @@ PLANS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
 )
 
 
-def nodes() -> Iterator[ast.AST]:
-    for room in ROOMS:
+def nodes(rooms: tuple[str, ...] = ROOMS) -> Iterator[ast.AST]:
+    for room in rooms:
         for path in sorted((Path(artery.__file__).parent / room).rglob("*.py")):
             yield from ast.walk(ast.parse(path.read_text("utf-8")))
 
@@ -48,9 +50,9 @@ def written() -> set[str]:
 
 
 def constants() -> set[str]:
-    return {
-        one.value for one in nodes() if isinstance(one, ast.Constant) and isinstance(one.value, str)
-    }
+    found = nodes((*ROOMS, "cloud", "answers/goodput"))
+    values = (one.value for one in found if isinstance(one, ast.Constant))
+    return {value for value in values if isinstance(value, str)}
 
 
 def is_told(text: str) -> bool:
@@ -81,6 +83,14 @@ def test_no_table_has_what_nothing_says_any_more() -> None:
     assert {*get_args(Adder), "nobody"} <= verbatim("terms").keys()
 
 
+def test_where_restart_times_and_failure_rates_come_from_is_known_in_chinese() -> None:
+    sources = {part.source for part in (*recovery(1024, 6.0), *given_restart(60.0))}
+    sources |= {rate.source for rate in RATES.values()}
+    assert len(sources) > 8
+    for source in sources:
+        assert verbatim("terms")[source] != source
+
+
 def test_what_names_an_input_stays_in_a_formula() -> None:
     """The inputs are printed below it by these names, in both languages."""
     formula = "elements·rows/shards·width·traffic/(bandwidth·efficiency) + kernels·kernel time"
@@ -100,3 +110,33 @@ def test_explain_says_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "来源  ZeRO (arXiv 1910.02054) 第 3.1 节" in chinese
     assert main([*line.split(), "en"]) == 0
     assert "sum of the parts" in capsys.readouterr().out
+
+
+def test_goodput_and_scale_cite_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(
+            [
+                "goodput",
+                "llama3-8b",
+                "--on",
+                "dgx-h100:64",
+                "--tp",
+                "8",
+                "--pp",
+                "1",
+                "--lang",
+                "zh",
+            ]
+        )
+        == 0
+    )
+    told = capsys.readouterr().out
+    assert "torchrun 的默认值" in told
+    assert "assumed" not in told
+    assert (
+        main(
+            ["scale", "llama3-8b", "--on", "dgx-h100", "--chips", "8", "--tp", "8", "--lang", "zh"]
+        )
+        == 0
+    )
+    assert "Meta 的 RSC-1" in capsys.readouterr().out

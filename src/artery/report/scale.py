@@ -12,7 +12,7 @@ from rich.text import Text
 from artery.answers.scale import Mode, ScaleAnswer, ScalePoint
 from artery.report.plan import labelled_lines
 from artery.report.plan.payload import parallelism
-from artery.report.said import warned
+from artery.report.said import said, warned
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -74,7 +74,7 @@ def scale_drawing(answer: ScaleAnswer, language: Language, asked: str) -> Render
     modes: tuple[Mode, ...] = ("strong", "weak")
     for mode in modes:
         parts += [indented(_mode(answer, mode, words)), Text()]
-    parts.append(indented(_footnotes(answer, words)))
+    parts.append(indented(_footnotes(answer, language)))
     remarks = labelled_lines("", (), words["warning"], warned(answer.warnings, language))
     if remarks is not None:
         parts += [Text(), indented(remarks)]
@@ -121,7 +121,8 @@ def _row(answer: ScaleAnswer, point: ScalePoint, words: Words) -> list[str]:
     return [*cells, f"{point.failures_per_day:.2g}", words[f"break_{point.breaks}"]]
 
 
-def _footnotes(answer: ScaleAnswer, words: Words) -> RenderableType:
+def _footnotes(answer: ScaleAnswer, language: Language) -> RenderableType:
+    words = table_of(language)
     lines = [
         words["without"].format(chips=f"{p.chips:,}", mode=words[p.mode], reason=p.reason)
         for p in answer.points
@@ -133,7 +134,8 @@ def _footnotes(answer: ScaleAnswer, words: Words) -> RenderableType:
     if answer.parallel_fraction is not None:
         lines.append(words["amdahl_is"].format(fraction=f"{answer.parallel_fraction:g}"))
     rate = answer.failure_rate
-    lines.append(words["failures_are"].format(rate=rate.per_1000_node_days, source=rate.source))
+    source = said(rate.source, language, "terms")
+    lines.append(words["failures_are"].format(rate=rate.per_1000_node_days, source=source))
     return Group(*(Text(line, style="dim") for line in lines))
 
 

@@ -15,7 +15,7 @@ from artery.report.goodput.log import measured_drawing
 from artery.report.goodput.payload import SHARES
 from artery.report.goodput.words import goodput_words
 from artery.report.plan import labelled_lines, layout
-from artery.report.said import warned
+from artery.report.said import said, warned
 from artery.report.tables import titled
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
@@ -51,7 +51,7 @@ def goodput_drawing(
         _headline(answer, words),
         _shares(answer, words),
         _causes(answer, words),
-        _recovery(answer, words),
+        _recovery(answer, language),
         _choices(answer, words),
         _judgements(answer, words),
         _levers(answer, words),
@@ -172,9 +172,10 @@ def _causes(answer: GoodputAnswer, words: Words) -> RenderableType:
     return titled(words["failures_of"], rows, 1)
 
 
-def _recovery(answer: GoodputAnswer, words: Words) -> RenderableType:
+def _recovery(answer: GoodputAnswer, language: Language) -> RenderableType:
+    words = goodput_words(language)
     rows = [
-        (words[part.name], show_time(part.value), part.source)
+        (words[part.name], show_time(part.value), said(part.source, language, "terms"))
         for part in answer.recovery
         if part.value or len(answer.recovery) == 1
     ]
@@ -193,12 +194,12 @@ def _choice(choice: Choice, words: Words) -> tuple[str, str, str]:
 
 
 def _judgements(answer: GoodputAnswer, words: Words) -> RenderableType:
-    found, out, said = answer.availability, answer.spares, answer.definitions
+    found, out, shares = answer.availability, answer.spares, answer.definitions
     google = words["google_is"].format(
-        whole=show_percent(said.google_goodput),
-        scheduling=show_percent(said.google_scheduling),
-        runtime=show_percent(said.google_runtime),
-        program=show_percent(said.google_program),
+        whole=show_percent(shares.google_goodput),
+        scheduling=show_percent(shares.google_scheduling),
+        runtime=show_percent(shares.google_runtime),
+        program=show_percent(shares.google_program),
     )
     available = words["availability_is"].format(
         job=show_percent(found.job),
@@ -214,8 +215,8 @@ def _judgements(answer: GoodputAnswer, words: Words) -> RenderableType:
         repair=show_time(out.repair),
     )
     by = {
-        words["meta"]: show_percent(said.meta_ettr),
-        words["dlrover"]: show_percent(said.dlrover_goodput),
+        words["meta"]: show_percent(shares.meta_ettr),
+        words["dlrover"]: show_percent(shares.dlrover_goodput),
         words["google"]: google,
     }
     lines = [Text(f"{name}: {value}") for name, value in by.items()]
