@@ -29,7 +29,6 @@ from typing import Final, Literal, get_args
 
 Kind = Literal["tor", "rail", "rail-only", "dual-plane"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-TIER_NAMES: Final = ("leaf", "spine", "core")
 FULL: Final = Fraction(1)
 
 

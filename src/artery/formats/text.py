@@ -26,9 +26,6 @@ from artery.formats.waiting import is_pipe, place_of
 LARGEST: Final = 256 * 2**20
 """Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""
 
-LONGEST_LINE: Final = 2_000_000
-"""Assumed: a longer line is no text of any tool that is read line by line."""
-
 _ANSI: Final = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]"
 )

@@ -18,7 +18,7 @@ from artery.formats.jobs.rows import JobRow
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
 from artery.formats.wording import counted
-from artery.units import parse, show_percent, show_time
+from artery.units import show_percent, show_time
 
 MADE_UP: Final = "synthetic:"
 JOBS: Final = 10_000
@@ -267,9 +267,3 @@ def _say_defaults(jobs: Sequence[FleetJob], kinds: Mapping[Kind, int], notes: li
     ]
     if said:
         notes.append("jobs that name no model are taken to train one by size: " + "; ".join(said))
-
-
-def span_of(text: str) -> tuple[float, float]:
-    """Return the two times of ``0d:10d`` in seconds. Raises ``InputError``."""
-    begin, _, end = text.partition(":")
-    return parse(begin, "s"), parse(end, "s")

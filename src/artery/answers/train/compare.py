@@ -140,16 +140,6 @@ def _beyond(step: Step) -> str:
     )
 
 
-def measure_training(
-    run: Run, ranks: int, *, rounds: int = 6, timeout: float = 300.0
-) -> tuple[Measurement, float]:
-    """Return the measured step of ``run`` on ``ranks`` processes, and the bytes sent per rank."""
-    _torch()
-    from artery.runner.probe import probe
-
-    return _measured(list(probe(Wanted(runs=(run,), rounds=rounds), ranks, timeout=timeout)), 0)
-
-
 def compare_training(
     run: Run,
     ranks: int = 2,

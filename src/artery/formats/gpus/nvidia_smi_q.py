@@ -45,13 +45,6 @@ REASONS: Final = {
 """Why clocks are lowered: our name, and how the tool's titles end (NVML, clocks event reasons)."""
 
 
-_POWER: Final = (
-    *("instantaneous_power_draw", "instant_power_draw"),
-    *("average_power_draw", "power_draw"),
-)
-"""Titles of the power drawn, the nearest to this moment first."""
-
-
 def _recognise(text: Text) -> float:
     if _XML.search(text.head):
         return 0.95

@@ -75,11 +75,6 @@ _WORDS: Final[Mapping[Language, Words]] = MappingProxyType(
 )
 
 
-def run_words(language: Language) -> Words:
-    """Return the words of this part in one language."""
-    return _WORDS[language]
-
-
 def run_payload(run: RunHeld) -> Mapping[str, object]:
     """Return the document of a run beside its plan."""
     return {

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.profiler import record_function
 
-from artery.runner.exchange.compress import Finish, Narrow, PowerSgd
+from artery.runner.exchange.compress import Codec, Finish
 
 BUCKET_BYTES: Final = 25 * 2**20
 FIRST_BYTES: Final = 2**20
@@ -40,7 +40,7 @@ class Buckets:
     :meth:`reduce`, in which nothing is computed; ``steps`` calls of it.
     """
 
-    codec: Narrow | PowerSgd
+    codec: Codec
     bucket_bytes: int = BUCKET_BYTES
     bytes_sent: int = 0
     waited_s: float = 0.0

@@ -49,7 +49,10 @@ class Ranks:
 
 
 class Codec(Protocol):
-    """How the mean of one bucket over the ranks is found."""
+    """How the mean of one bucket over the ``peers`` is found; ``sent`` are the bytes it took."""
+
+    peers: Peers
+    sent: list[int]
 
     def start(self, bucket: int, flat: Tensor, shapes: Sequence[torch.Size]) -> Finish:
         """Send ``flat``, the gradients of ``shapes`` in a row; the result waits for the mean."""
@@ -191,7 +194,7 @@ def _factors(shape: torch.Size, rank: int) -> tuple[int, int, int]:
     return rows, columns, used if len(shape) > 1 and used * (rows + columns) < rows * columns else 0
 
 
-def codec(kind: str, rank: int, peers: Peers) -> Narrow | PowerSgd:
+def codec(kind: str, rank: int, peers: Peers) -> Codec:
     """Return the codec ``kind`` of :data:`KINDS`; ``rank`` is PowerSGD's."""
     return PowerSgd(rank, peers) if kind == "powersgd" else Narrow(kind, peers)
 

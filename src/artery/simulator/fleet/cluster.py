@@ -11,8 +11,6 @@ from typing import Final
 Parts = list[tuple[int, int]]
 """Leaves and how many nodes are taken of each."""
 
-_NONE: Final[Parts] = []
-
 
 class Held:
     """What a job holds: whole nodes by leaf (``leaves``), or ``chips`` of one ``node``."""
