@@ -14,6 +14,7 @@ import artery
 from artery.answers.plan.collectives import Adder
 from artery.cli import main
 from artery.cloud.failures import RATES
+from artery.cloud.generator import MIXES
 from artery.cloud.recovery import given_restart, recovery
 from artery.report.said import said, verbatim
 
@@ -91,6 +92,23 @@ def test_where_restart_times_and_failure_rates_come_from_is_known_in_chinese() -
         assert verbatim("terms")[source] != source
 
 
+@pytest.mark.parametrize("mix", MIXES)
+def test_what_made_up_jobs_are_like_is_known_in_chinese(mix: str) -> None:
+    source = MIXES[mix].source
+    large = (
+        "",
+        ": 85.0 % of chip-time in 14.0 % of the jobs, of 1,024 chips or more",
+        ": none of 1,024 chips or more",
+        ": none of 1,024 chips or more, as no job takes over 64 of 256",
+    )
+    told = [said(f"made up after {source}{more}", "zh", "terms") for more in large]
+    for one in told:
+        assert one.startswith(told[0])
+        assert not ENGLISH.search(one)
+    assert told[1].endswith("：14.0 % 的作业用 1,024 块以上的芯片，占芯片时间的 85.0 %")
+    assert told[3].endswith("：没有 1,024 块芯片以上的作业，因为没有作业超过 256 块中的 64 块")
+
+
 def test_what_names_an_input_stays_in_a_formula() -> None:
     """The inputs are printed below it by these names, in both languages."""
     formula = "elements·rows/shards·width·traffic/(bandwidth·efficiency) + kernels·kernel time"
@@ -112,31 +130,14 @@ def test_explain_says_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "sum of the parts" in capsys.readouterr().out
 
 
-def test_goodput_and_scale_cite_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(
-            [
-                "goodput",
-                "llama3-8b",
-                "--on",
-                "dgx-h100:64",
-                "--tp",
-                "8",
-                "--pp",
-                "1",
-                "--lang",
-                "zh",
-            ]
-        )
-        == 0
-    )
-    told = capsys.readouterr().out
-    assert "torchrun 的默认值" in told
-    assert "assumed" not in told
-    assert (
-        main(
-            ["scale", "llama3-8b", "--on", "dgx-h100", "--chips", "8", "--tp", "8", "--lang", "zh"]
-        )
-        == 0
-    )
-    assert "Meta 的 RSC-1" in capsys.readouterr().out
+def test_other_answers_cite_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(line: str) -> str:
+        assert main([*line.split(), "--lang", "zh"]) == 0
+        return capsys.readouterr().out
+
+    goodput = told("goodput llama3-8b --on dgx-h100:64 --tp 8 --pp 1")
+    assert "torchrun 的默认值" in goodput
+    assert "assumed" not in goodput
+    assert "Meta 的 RSC-1" in told("scale llama3-8b --on dgx-h100 --chips 8 --tp 8")
+    jobs = told("schedule synthetic:helios,jobs=5,days=1 --on dgx-h100:16 --policy fifo")
+    assert "合成，仿照 Helios（Hu 等，" in jobs

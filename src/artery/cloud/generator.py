@@ -51,8 +51,8 @@ class Mix:
 MIXES: Final[Mapping[str, Mix]] = MappingProxyType(
     {
         "llm": Mix(
-            source="Kalos of Acme (Hu et al., NSDI 2024, cluster_summary.csv): run, chips, ends; "
-            "large jobs are assumed",
+            source="run, chips and ends of Kalos of Acme (Hu et al., NSDI 2024, "
+            "cluster_summary.csv); large jobs are assumed",
             median_run=124.0,
             mean_run=1259.7,
             longest=14 * DAY,

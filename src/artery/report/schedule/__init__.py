@@ -11,7 +11,7 @@ from rich.text import Text
 
 from artery.answers.schedule.result import ScheduleAnswer, Sizing, Spot
 from artery.report.plan import labelled_lines
-from artery.report.said import warned
+from artery.report.said import said, warned
 from artery.report.schedule.payload import quantile
 from artery.report.schedule.words import schedule_words
 from artery.report.terminal import commands, indented
@@ -33,7 +33,10 @@ def schedule_drawing(answer: ScheduleAnswer, language: Language, asked: str) -> 
     words = schedule_words(language)
     title = Text(answer.system.name, style="bold")
     title.append(f"  {answer.system.chips:,}", style="not bold")
-    parts: list[RenderableType] = [title, indented(Text(_about(answer, words), style="dim"))]
+    parts: list[RenderableType] = [
+        title,
+        indented(Text(_about(answer, words, language), style="dim")),
+    ]
     blocks: list[RenderableType | None] = []
     if answer.spot is None:
         blocks += [_policies(answer, words), _states(answer, words)]
@@ -51,7 +54,7 @@ def schedule_drawing(answer: ScheduleAnswer, language: Language, asked: str) -> 
     return Group(*parts)
 
 
-def _about(answer: ScheduleAnswer, words: Words) -> str:
+def _about(answer: ScheduleAnswer, words: Words, language: Language) -> str:
     if answer.spot is not None:
         return words["spot_about"].format(
             hours=f"{answer.spot.duration / 3600:.1f}",
@@ -64,7 +67,7 @@ def _about(answer: ScheduleAnswer, words: Words) -> str:
     return words[about].format(
         jobs=words["job" if count == 1 else "jobs"].format(count=f"{count:,}"),
         load=f"{answer.load:,.0f}" if answer.load > _OVER else show_percent(answer.load),
-        source=answer.jobs.source,
+        source=said(answer.jobs.source, language, "terms"),
     )
 
 
