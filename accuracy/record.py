@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 DATA = Path(__file__).parent / "data"
-FILES = ("megatron", "dgxc", "foundry", "training", "bloom", "bridge", "mlperf", "vision")
+FILES = ("megatron", "dgxc", "foundry", "training", "a100", "bloom", "bridge", "mlperf", "vision")
 SUPPLEMENT = DATA / "supplements.csv"
 
 DTYPES: Mapping[str, str] = MappingProxyType(

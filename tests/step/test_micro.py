@@ -13,6 +13,7 @@ from artery.errors import InputError
 from artery.step import Ledger
 from artery.step.layer import layer_cost
 from artery.step.micro import Micro, ends
+from artery.workload import DecoderShape, decoder
 from tests.step import toys
 
 BASE = Plan(tp=2, dp=4, global_batch=8, sequence=1024)
@@ -78,6 +79,27 @@ def test_more_traffic_per_element_is_memory_time_alone() -> None:
     plain, loose = layer(kernels=0.0), layer(kernels=0.0, traffic=2.0)
     assert loose.memory_bound == pytest.approx(2 * plain.memory_bound)
     assert loose.compute == plain.compute
+
+
+def test_norms_without_a_kernel_move_what_their_operations_move() -> None:
+    """18 and 46 elements per element of a norm, 10 and 10 of a rotation, whatever the factor."""
+    shape = DecoderShape(layers=1, hidden=1024, heads=16, vocab=32000, sequence=1024)
+    job = toys.job(
+        decoder("toy-llama", shape),
+        Plan(global_batch=8, sequence=1024),
+        profile=replace(toys.PROFILE, composed=True, traffic=7.0, kernels=0.0),
+        ledger=(ledger := Ledger(keep=True)),
+    )
+    ends(job)
+    bytes_per_second = 1024 * 2 / job.machine.stream
+    # Kernels still take their time: 8 and 16 for a norm, 6 and 6 for the rotation.
+    kernel = job.machine.chip.efficiency.kernel
+    norm = ledger.terms["micro_batch.layer.norm 1"]
+    assert norm.value == pytest.approx(64 * 1024 * bytes_per_second + 24 * kernel)
+    rotation = ledger.terms["micro_batch.layer.rotary embedding"]
+    assert rotation.value == pytest.approx(20 * 2048 * bytes_per_second + 12 * kernel)
+    residual = ledger.terms["micro_batch.layer.mlp residual"]
+    assert residual.value == pytest.approx(7 * 6 * 1024 * bytes_per_second)
 
 
 def test_fp8_speeds_up_products_and_leaves_attention_and_head() -> None:

@@ -23,9 +23,10 @@ class Profile:
     sets the pace. ``logit_bytes`` is bytes kept per logit, ``reserve`` the fraction of memory
     lost to fragmentation and ``context`` the bytes held by driver, libraries and communicators.
     ``fused_accumulation`` says that weight gradients are added inside the matrix product instead
-    of by a pass of their own. ``shard_keeps_parameters`` says that FSDP leaves parameters
-    gathered between forward and backward when pipelined; ``zero`` and ``attention`` are the
-    framework's defaults.
+    of by a pass of their own. ``composed`` says that RMSNorm and rotary embeddings have no kernel
+    and are built of single operations in 32 bit. ``shard_keeps_parameters`` says that FSDP leaves
+    parameters gathered between forward and backward when pipelined; ``zero`` and ``attention`` are
+    the framework's defaults.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Profile:
     reserve: float
     context: Annotated[float, Unit("B")]
     fused_accumulation: bool = False
+    composed: bool = False
     zero_stages: tuple[int, ...] = (0, 1, 2, 3)
     shard_keeps_parameters: bool = False
     calibrated_on: tuple[str, ...] = ()

@@ -75,7 +75,11 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Elementwise:
-    """Memory-bound work: elements read and written per row, and kernels launched."""
+    """Memory-bound work: elements read and written per row, and kernels launched.
+
+    ``composed`` is the same work built of single operations, each counted, as frameworks run it
+    that have no kernel for it (``Profile.composed``).
+    """
 
     name: str
     forward: float
@@ -83,6 +87,7 @@ class Elementwise:
     split: Split
     forward_kernels: float = 1.0
     backward_kernels: float = 1.0
+    composed: Elementwise | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,15 +207,21 @@ def _eager(op: Attention, plans: Plans, machine: Machine) -> tuple[Cost, Cost]:
 
 
 def _elementwise(op: Elementwise, job: Job, path: str) -> tuple[Cost, Cost]:
-    """Memory-bound work: bytes over the streamed bandwidth, and a fixed cost per kernel."""
+    """Memory-bound work: bytes over the streamed bandwidth, and a fixed cost per kernel.
+
+    What a framework composes of single operations is counted as it runs: no factor on top.
+    """
     plans, machine = job.plans, job.machine
+    traffic, launched = machine.profile.traffic, machine.profile.kernels
+    if machine.profile.composed and op.composed is not None:
+        op, traffic, launched = op.composed, 1.0, 1.0
     shards = {
         "none": np.ones(len(plans)),
         "sequence": plans.sequence_shards,
     }.get(op.split, plans.tp)
-    bytes_per_element = machine.width * machine.profile.traffic
+    bytes_per_element = machine.width * traffic
     moved = plans.rows / shards * bytes_per_element / machine.stream
-    kernel = machine.chip.efficiency.kernel * machine.profile.kernels
+    kernel = machine.chip.efficiency.kernel * launched
     forward = floats(op.forward * moved + op.forward_kernels * kernel)
     backward = floats(op.backward * moved + op.backward_kernels * kernel)
     job.ledger.put(
@@ -228,7 +234,7 @@ def _elementwise(op: Elementwise, job: Job, path: str) -> tuple[Cost, Cost]:
         rows=plans.rows,
         shards=shards,
         bandwidth=machine.stream,
-        traffic=machine.profile.traffic,
+        traffic=traffic,
         forward=forward,
         backward=backward,
     )

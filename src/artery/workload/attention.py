@@ -16,6 +16,9 @@ QueryKeyNorm = Literal["none", "plain", "head", "row"]
 (OLMo 2 over the row at once, Cohere per head).
 """
 
+ROTATION_COMPOSED = 10
+"""Elements of 16 bit moved per rotated element where the rotation is composed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfAttention:
@@ -112,8 +115,15 @@ def score_core(core: Attention, dropout: float) -> Sublayer:
 
 
 def rotation(elements: int) -> Sublayer:
-    """Return the rotation of ``elements`` of queries and keys per row; nothing is kept."""
-    work = Elementwise("rotary embedding", 2 * elements, 2 * elements, "tensor", 2, 2)
+    """Return the rotation of ``elements`` of queries and keys per row; nothing is kept.
+
+    Composed as in Llama's own code: to 32 bit (3 elements), a complex product (4) and back (3),
+    and the same backward, for queries and for keys.
+    """
+    moved = ROTATION_COMPOSED * elements
+    composed = Elementwise("rotary embedding", moved, moved, "tensor", 6, 6)
+    kernels = (2.0, 2.0)
+    work = Elementwise("rotary embedding", 2 * elements, 2 * elements, "tensor", *kernels, composed)
     return Sublayer((work,))
 
 

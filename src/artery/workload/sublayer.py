@@ -27,6 +27,19 @@ Side = Literal["column", "row", "none"]
 MASK_ELEMENTS = 0.5
 """A one-byte dropout mask, counted in 16-bit elements."""
 
+RMS_COMPOSED = (18.0, 46.0)
+"""Elements moved per element, forward and backward, by an RMSNorm of single operations.
+
+Counted from torchtitan's ``RMSNorm`` of 2024 and what autograd runs for it: on a 32-bit copy x,
+``(x * rsqrt(x.pow(2).mean() + eps)).type_as(input) * weight``. A 32-bit element counts as two.
+Forward: copy 3, square 4, mean 2, product 4, copy back 3, weight 2. Backward: weight 2 and its
+gradient 4, copy 3, both sides of the product 12, mean 2, square 14 (power, times two, times
+gradient), sum of the two gradients 6, copy back 3.
+"""
+
+RMS_KERNELS = (8.0, 16.0)
+"""Their kernels, those on one number per row included."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sublayer:
@@ -84,10 +97,13 @@ def norm(
 
     Forward reads and writes the row; backward reads input and gradient and writes the gradient,
     and a second kernel reduces the weights' gradients. The input is kept. Only LayerNorm has a
-    ``bias``.
+    ``bias``. PyTorch has a kernel for LayerNorm, so only RMSNorm is ever composed.
     """
     elements = width * per_row
     work = Elementwise(name, 2 * elements, 3 * elements, split, 1, 1 if kind == "plain" else 2)
+    if kind == "rms":
+        forward, backward = (elements * moved for moved in RMS_COMPOSED)
+        work = replace(work, composed=Elementwise(name, forward, backward, split, *RMS_KERNELS))
     weights: tuple[Parameter, ...] = ()
     if kind != "plain":
         weights += (Parameter(f"{name} weight", (width,), "none"),)
