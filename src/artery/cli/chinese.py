@@ -68,10 +68,9 @@ class ChinesePage(click.HelpFormatter):
         left = max(self.width - self.current_indent - first_column, 10)
         for flag, text in told:
             lines = columns.wrapped(text, left)
-            beside = columns.width(flag) <= first_column - col_spacing
-            start = columns.padded(flag, first_column) if beside and lines else flag
-            rest = lines[1:] if beside else lines
-            begun = start + lines[0] if beside and lines else start
+            fits = columns.width(flag) <= first_column - col_spacing
+            first, *rest = lines if fits and lines else ["", *lines]
+            begun = (columns.padded(flag, first_column) + first).rstrip()
             self._lines(self._indented([begun, *(" " * first_column + line for line in rest)]))
 
     def _indented(self, lines: Iterable[str]) -> list[str]:
