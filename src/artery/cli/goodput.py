@@ -111,6 +111,12 @@ _TOLD: Final = (
         "--repair-time", type=_TIME, metavar="TIME", help="Until a lost node is back (default 1 d)."
     ),
     click.option(
+        "--notice-time",
+        type=_TIME,
+        metavar="TIME",
+        help="Until a silent error is noticed (default 1 h).",
+    ),
+    click.option(
         "--spare-risk",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         metavar="P",
@@ -139,6 +145,7 @@ _NAMES: Final = (
     "interval",
     "queue_time",
     "repair_time",
+    "notice_time",
     "spare_risk",
 )
 """What these options are called; the rest are the plan's."""

@@ -39,9 +39,6 @@ LEAF_SWITCH: Final = 0.00051 / MONTH
 """Critical errors of a top-of-rack switch a second: 0.051 % of them a month (Alibaba HPN,
 SIGCOMM 2024)."""
 
-NOTICE: Final = 3600.0
-"""Assumed: an hour until a silent error shows in the loss or in a check."""
-
 FLAP_TIME: Final = 5.0
 """Assumed: mean seconds that a flapping link is down."""
 
@@ -88,7 +85,7 @@ def _node_classes(system: System, rates: Rates) -> tuple[FailureClass, ...]:
             high=rates.high * share,
             severity=severity,
             source=source,
-            duration=NOTICE if severity == "silent" else 0.0,
+            duration=rates.notice if severity == "silent" else 0.0,
         )
 
     return tuple(named(name, *cause) for name, cause in CAUSES.items())

@@ -26,6 +26,9 @@ LEMON_HARM: Final = log1p(-0.14) / log1p(-0.04)
 """Failures with lemon nodes over those without: 14 % of jobs of 512 chips or more failed before
 lemons were taken out and 4 % after (arXiv 2410.21680), so 3.7 times the rate."""
 
+NOTICE: Final = 3600.0
+"""Assumed: an hour until a silent error shows in the loss or in a check."""
+
 SETTLING: Final = 30 * DAY
 """Assumed: what young hardware fails too often fades by a factor e in thirty days."""
 
@@ -58,7 +61,7 @@ class Rates:
     as often. Hardware that has run for ``age`` seconds fails up to ``young`` times as often as
     settled hardware, taken as the mean over the first ``SETTLING`` of the job. Parts that stop
     ``domain_nodes`` nodes at once (a rack's power or cooling) fail ``domains`` times per 1,000
-    part-days.
+    part-days. ``notice`` is the seconds until a silent error shows, work that is lost with it.
     """
 
     node: FailureRate = RSC_1
@@ -73,6 +76,7 @@ class Rates:
     age: float = 0.0
     domains: float = 0.0
     domain_nodes: int = 1
+    notice: float = NOTICE
 
 
 def told_classes(system: System, rates: Rates) -> tuple[FailureClass, ...]:

@@ -61,6 +61,15 @@ def test_what_is_given_is_used_and_has_no_range(given: GoodputAnswer) -> None:
     assert not any("published rates" in said for said in given.warnings)
 
 
+def test_silent_errors_cost_the_time_until_they_are_noticed(given: GoodputAnswer) -> None:
+    """Six of 419 interruptions are silent (arXiv 2407.21783, table 5), each a while of work."""
+    rate = 8 * 1000.0 / 1000 / 86400 * 6 / 419
+    late = ask(**GIVEN, interval=given.intervals.best, notice_time=36_000.0)
+    never = ask(**GIVEN, interval=given.intervals.best, notice_time=0.0)
+    assert never.ettr.value / given.ettr.value == pytest.approx(1 + rate * 3600, rel=1e-6)
+    assert never.ettr.value / late.ettr.value == pytest.approx(1 + rate * 36_000, rel=1e-6)
+
+
 def test_a_checkpoint_is_the_plans_own_bytes(plain: GoodputAnswer) -> None:
     """Adam in mixed precision: 2 + 12 bytes per weight (ZeRO, arXiv 1910.02054, section 3.1)."""
     assert plain.state.saved == 14 * plain.plan.workload.parameters

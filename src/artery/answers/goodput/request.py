@@ -11,7 +11,7 @@ from artery.answers.arguments import check_kinds
 from artery.cloud.checkpoints import SURVIVES, TierName
 from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.spares import REPAIR
-from artery.cloud.told_failures import Rates
+from artery.cloud.told_failures import NOTICE, Rates
 from artery.core.system import System
 from artery.errors import Problem, Problems, UsageError, did_you_mean, nearest
 
@@ -37,8 +37,8 @@ class Circumstances:
     ``store_bandwidth`` is that of the shared store in B/s. ``save_time`` (blocking, on the nearest
     tier), ``restart_time`` (whole, loading included) and ``interval`` (of work between checkpoints
     on the nearest tier) take the place of what is computed. ``queue_time`` passes before the first
-    start. ``spare_risk`` is the chance that is accepted of more nodes being out than are spare.
-    Times in seconds.
+    start; ``notice_time`` until a silent error is noticed. ``spare_risk`` is the chance that is
+    accepted of more nodes being out than are spare. Times in seconds.
     """
 
     rate: str = "rsc-1"
@@ -60,6 +60,7 @@ class Circumstances:
     interval: float | None = None
     queue_time: float = 0.0
     repair_time: float = REPAIR
+    notice_time: float = NOTICE
     spare_risk: float = 0.01
 
     @property
@@ -78,6 +79,7 @@ class Circumstances:
             age=self.age,
             domains=self.domain_failures_per_1000_days,
             domain_nodes=self.domain_nodes or 1,
+            notice=self.notice_time,
         )
 
     @property
