@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.catalog import nic, optic, switch
-from artery.cluster.bill import Bill, Cables, Parts, bill, links_per_optic
-from artery.cluster.blast import Blast, blasts
 from artery.cluster.design import Demand, Design, Kind, design, designs
-from artery.cluster.hall import Hall, Run, runs
+from artery.cluster.design.bill import Bill, Cables, Parts, bill, links_per_optic
+from artery.cluster.design.blast import Blast, blasts
+from artery.cluster.design.hall import Hall, Run, runs
 from artery.core.parts import Optic, Span
 
 GBPS = 1e9 / 8

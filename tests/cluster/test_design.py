@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from artery.catalog import optic, system
-from artery.cluster.bill import Parts, bill
 from artery.cluster.cabling import Network
+from artery.cluster.cabling.faults import faults
 from artery.cluster.design import KINDS, Demand, Design, Kind, Rejected, design, designs
-from artery.cluster.faults import faults
-from artery.cluster.hall import Hall, runs
-from artery.cluster.plan_cables import cables
+from artery.cluster.design.bill import Parts, bill
+from artery.cluster.design.cables import cables
+from artery.cluster.design.hall import Hall, runs
 from tests.flows import max_flow, reached
 
 

@@ -64,8 +64,8 @@ def every_pair(system: System) -> tuple[np.ndarray, np.ndarray]:
 def hosts_in_order(system: System, cabling: Cabling) -> list[str]:
     """Hosts by node: each has one chip, whose card hangs on the host's own switch."""
     from artery.catalog.links import link
-    from artery.cluster.as_built import AsBuilt, Meant
     from artery.cluster.cabling import Network
+    from artery.cluster.cabling.as_built import AsBuilt, Meant
 
     meant = Meant(lambda rate: link("eth10"), 1, 1.0, 1e-6, 1e-6)
     return list(AsBuilt(Network(cabling), meant).hosts)

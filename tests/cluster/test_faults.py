@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from artery.catalog import system
 from artery.cluster.cables import NoFabricError, cabling_of
 from artery.cluster.cabling import Network
-from artery.cluster.faults import faults
-from artery.cluster.uplinks import spines
+from artery.cluster.cabling.faults import faults
+from artery.cluster.cabling.uplinks import spines
 from artery.core.cabling import Cable, Cabling, Device, End
 from artery.core.finding import Finding
 from tests.cluster.fabrics import GBPS, LOST, Wire, broken, cabling, changed, leaf_spine

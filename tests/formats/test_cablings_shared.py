@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artery.cluster.cabling import Network
-from artery.cluster.faults import faults
+from artery.cluster.cabling.faults import faults
 from artery.formats.cabling.cablings import read_cabling
 
 

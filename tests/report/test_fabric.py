@@ -14,8 +14,8 @@ from rich.console import RenderableType
 from artery.answers.fabric import Reason, fabric_design
 from artery.answers.fabric.check import fabric_check
 from artery.cluster.cabling import Network
-from artery.cluster.fabric_facts import FACTS
-from artery.cluster.faults import faults
+from artery.cluster.cabling.faults import faults
+from artery.cluster.design.facts import FACTS
 from artery.report.fabric import TABLE_WIDTH, design_drawing
 from artery.report.fabric.check import check_drawing
 from artery.report.fabric.words import fabric_words, finding_words

@@ -21,8 +21,8 @@ from artery.catalog.system_parts import dragonfly, fat_tree
 from artery.catalog.system_schema import SystemTable
 from artery.catalog.system_spec import MOST_CHIPS, Spec
 from artery.catalog.systems import chip_and_links, table_of
-from artery.cluster.as_built import AsBuilt, Meant
 from artery.cluster.cabling import Network
+from artery.cluster.cabling.as_built import AsBuilt, Meant
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.fat_tree import FatTree
 from artery.core.cabling import Cabling

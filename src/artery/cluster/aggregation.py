@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.network import Network, Tree
-from artery.cluster.route import Paths
+from artery.cluster.paths.route import Paths
 from artery.cluster.routing import paths
 from artery.core.system import System
 from artery.errors import InputError, Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
+from artery.cluster.paths.choice import Choice
 from artery.cluster.wiring import Assembly
 from artery.node.next_hops import NextHops, next_hops
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.drawn import Drawn
-from artery.cluster.drawn_paths import Ways, ways
 from artery.cluster.fabric import Fabric, cable_counts, port_classes
 from artery.cluster.inside import Inside, inside
+from artery.cluster.paths.drawn import Ways, ways
+from artery.cluster.paths.torus import torus_cables
 from artery.cluster.stages import Stage, crosses, stages
 from artery.cluster.torus import Torus, torus_wiring
-from artery.cluster.torus_paths import torus_cables
 from artery.cluster.wiring import Assembly
 from artery.core.link import Link
 from artery.core.system import Edges, System, VertexGroup

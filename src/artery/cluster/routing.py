@@ -18,10 +18,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import key
 from artery.cluster.network import Network, network
-from artery.cluster.policies import adaptive, spray
-from artery.cluster.route import Paths, Rows, chunks, digits_of, one_each, packed
+from artery.cluster.paths.choice import key
+from artery.cluster.paths.policies import adaptive, spray
+from artery.cluster.paths.route import Paths, Rows, chunks, digits_of, one_each, packed
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from artery.cluster.cabling import Network
-from artery.cluster.uplinks import spines
+from artery.cluster.cabling.uplinks import spines
 from artery.diagnoser.case import Fact
 from artery.errors import InputError
 from artery.formats.cabling.cablings import read_cabling

@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from artery.answers.fabric.parts import Medium, SwitchChoice, choose, media, switch_choices
 from artery.catalog import switch as switch_named
-from artery.cluster.bill import Bill, Parts, bill, links_per_optic
-from artery.cluster.blast import Blast, blasts
 from artery.cluster.design import Demand, Design, Rejected, designs
-from artery.cluster.fabric_facts import (
+from artery.cluster.design.bill import Bill, Parts, bill, links_per_optic
+from artery.cluster.design.blast import Blast, blasts
+from artery.cluster.design.facts import (
     FACTS,
     LARGEST_SUBNET,
     LATENCIES,
@@ -23,7 +23,7 @@ from artery.cluster.fabric_facts import (
     Fact,
     Latency,
 )
-from artery.cluster.hall import Hall, Run, runs
+from artery.cluster.design.hall import Hall, Run, runs
 from artery.core.parts import Switch
 from artery.errors import InputError, Problem, Problems, UnknownNameError
 from artery.units import parse
@@ -97,7 +97,7 @@ def cable_plan(answer: DesignAnswer, name: str) -> str:
     Each has its ends, rate, length and part. Raises :class:`artery.errors.InputError` for an
     unknown candidate, or one with more cables than anybody reads.
     """
-    from artery.cluster.plan_cables import cables
+    from artery.cluster.design.cables import cables
     from artery.formats.cabling.written import as_plan
 
     designs = {one.design.name: one.design for one in answer.candidates}

@@ -9,8 +9,8 @@ from typing import get_args
 
 from artery.catalog import names, optic
 from artery.cluster.cabling import NO_TIER, Network
-from artery.cluster.faults import faults
-from artery.cluster.uplinks import Spine, spines
+from artery.cluster.cabling.faults import faults
+from artery.cluster.cabling.uplinks import Spine, spines
 from artery.core.cabling import Cabling, End
 from artery.core.finding import Finding, Severity
 from artery.errors import ThresholdError, UnknownNameError

@@ -8,7 +8,7 @@ from typing import Final, Literal, cast, get_args
 from artery.catalog import system as system_named
 from artery.cluster.cables import NoFabricError, cabling_of
 from artery.cluster.cabling import Network
-from artery.cluster.regular import IrregularError, regular_tiers
+from artery.cluster.cabling.regular import IrregularError, regular_tiers
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError
 from artery.formats.cabling.written import HtsimTier, Parts, as_dot, as_htsim, as_plan, as_slurm

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from artery.catalog import names, nic, optic, switch
-from artery.cluster.bill import Parts, links_per_optic
-from artery.cluster.fabric_facts import PLUGGABLE_MTBF
-from artery.cluster.hall import Run
+from artery.cluster.design.bill import Parts, links_per_optic
+from artery.cluster.design.facts import PLUGGABLE_MTBF
+from artery.cluster.design.hall import Run
 from artery.core.parts import FabricKind, Nic, Optic, OpticKind, Span, Switch
 from artery.errors import InputError, Problem, Problems
 from artery.units import show_line_rate

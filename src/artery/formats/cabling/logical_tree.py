@@ -1,7 +1,7 @@
 """A tree of switches that a scheduler was told: who is under whom, without ports and rates.
 
 Every line is one cable here; how many it stands for is decided where a system is made of it
-(:mod:`artery.cluster.as_built`).
+(:mod:`artery.cluster.cabling.as_built`).
 """
 
 from __future__ import annotations

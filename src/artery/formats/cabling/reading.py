@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from artery.cluster.cabling import Network
-from artery.cluster.faults import faults
-from artery.cluster.uplinks import spines
+from artery.cluster.cabling.faults import faults
+from artery.cluster.cabling.uplinks import spines
 from artery.core.cabling import Cabling, End
 from artery.core.finding import Finding
 from artery.formats.reading import Ignored, Reading

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.fabric import Candidate, DesignAnswer
-from artery.cluster.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.cluster.design import FULL
+from artery.cluster.design.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.core.parts import Span
 from artery.report.fabric.words import fabric_words
 from artery.report.plan import labelled_lines

@@ -7,7 +7,7 @@ from typing import Any
 
 from artery.answers.fabric import Candidate, DesignAnswer
 from artery.answers.fabric.parts import Medium, SwitchChoice
-from artery.cluster.bill import Cables, Line
+from artery.cluster.design.bill import Cables, Line
 
 
 def design_payload(answer: DesignAnswer, request: Mapping[str, Any]) -> dict[str, Any]:

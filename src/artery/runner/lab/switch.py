@@ -237,7 +237,7 @@ def _dotted(address: bytes) -> str:
 def _mixed(word: int) -> int:
     """Return the word stirred: the low bits of a CRC are linear in what they sum up.
 
-    Half of splitmix64's finaliser, as :mod:`artery.cluster.choice` stirs its hashes.
+    Half of splitmix64's finaliser, as :mod:`artery.cluster.paths.choice` stirs its hashes.
     """
     word = (word ^ (word >> 16)) * 0xBF58476D1CE4E5B9 & (2**64 - 1)
     return word ^ (word >> 31)

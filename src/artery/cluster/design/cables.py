@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from artery.cluster.bill import Parts
 from artery.cluster.design import Design
-from artery.cluster.hall import Hall, Places, distance, places
+from artery.cluster.design.bill import Parts
+from artery.cluster.design.hall import Hall, Places, distance, places
 from artery.core.cabling import Cable, Cabling, Device, End
 from artery.core.parts import Optic
 

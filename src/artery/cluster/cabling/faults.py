@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from artery.cluster.cabling import Network
-from artery.cluster.uplinks import cut, missing_uplinks, oversubscribed, unequal_uplinks
+from artery.cluster.cabling.uplinks import cut, missing_uplinks, oversubscribed, unequal_uplinks
 from artery.core.cabling import Cable, End
 from artery.core.finding import Finding
 from artery.units import show_line_rate

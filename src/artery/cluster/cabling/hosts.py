@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from artery.cluster.cabling import Network
-from artery.cluster.natural import natural
+from artery.cluster.cabling.natural import natural
 
 NAMED = 3
 """Hosts that a note names."""

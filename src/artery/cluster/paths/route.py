@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.across import across
-from artery.cluster.choice import Choice, Words, mix
-from artery.cluster.detour import detour
 from artery.cluster.drawn import Drawn
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.inside import Inside
 from artery.cluster.network import Network, Tree
+from artery.cluster.paths.across import across
+from artery.cluster.paths.choice import Choice, Words, mix
+from artery.cluster.paths.detour import detour
+from artery.cluster.paths.torus import torus_paths
 from artery.cluster.torus import Torus
-from artery.cluster.torus_paths import torus_paths
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -103,7 +103,7 @@ def candidate(
 ) -> tuple[Rows, Flags]:
     """Return one path per pair as rows of links, and which of them arrive over links that are up.
 
-    ``shift`` is as in :func:`artery.cluster.across.across`.
+    ``shift`` is as in :func:`artery.cluster.paths.across.across`.
     """
     rows, fine = _rows(network, source, target, choice, shift)
     if not network.whole:

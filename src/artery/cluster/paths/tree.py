@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
 from artery.cluster.fat_tree import FatTree
+from artery.cluster.paths.choice import Choice
 from artery.cluster.stages import Stage, attachment, leaf_of
 
 Ints = NDArray[np.int64]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
 
-from artery.cluster.blast import DAY
 from artery.cluster.design import Design
-from artery.cluster.hall import Run
+from artery.cluster.design.blast import DAY
+from artery.cluster.design.hall import Run
 from artery.core.parts import Nic, Optic, Span, Switch
 
 NOTHING = Span(0.0, 0.0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
 from artery.cluster.dragonfly import (
     Dragonfly,
     between_cable,
@@ -17,7 +16,8 @@ from artery.cluster.dragonfly import (
     inside_cable,
     router_of,
 )
-from artery.cluster.tree_paths import Crossing, Ends
+from artery.cluster.paths.choice import Choice
+from artery.cluster.paths.tree import Crossing, Ends
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

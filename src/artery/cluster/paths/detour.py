@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Words
 from artery.cluster.network import Network
+from artery.cluster.paths.choice import Words
 from artery.core.system import Edges
 from artery.errors import InputError, Problem
 

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
+from artery.cluster.paths.choice import Choice
 from artery.cluster.torus import Torus, links_along
 
 Ints = NDArray[np.int64]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.cabling import NO_TIER, Network
+from artery.cluster.cabling.hosts import Card, Nodes, nodes_of
+from artery.cluster.cabling.natural import natural
 from artery.cluster.drawn import Drawn, Meeting
-from artery.cluster.hosts import Card, Nodes, nodes_of
-from artery.cluster.natural import natural
 from artery.core.link import Link
 
 _LEVELS = ("leaf", "spine", "core")

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
 from artery.cluster.dragonfly import Dragonfly
-from artery.cluster.dragonfly_paths import dragonfly_paths
 from artery.cluster.drawn import Drawn
-from artery.cluster.drawn_paths import drawn_paths
 from artery.cluster.inside import Inside
 from artery.cluster.network import Tree
-from artery.cluster.tree_paths import Crossing, Ends, tree_paths
+from artery.cluster.paths.choice import Choice
+from artery.cluster.paths.dragonfly import dragonfly_paths
+from artery.cluster.paths.drawn import drawn_paths
+from artery.cluster.paths.tree import Crossing, Ends, tree_paths
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice
 from artery.cluster.drawn import Drawn
-from artery.cluster.tree_paths import Crossing, Ends
+from artery.cluster.paths.choice import Choice
+from artery.cluster.paths.tree import Crossing, Ends
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.cluster.choice import Choice, Words
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.network import Network, Tree
-from artery.cluster.route import Paths, Rows, candidate, chunks, one_each, packed, put
+from artery.cluster.paths.choice import Choice, Words
+from artery.cluster.paths.route import Paths, Rows, candidate, chunks, one_each, packed, put
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
