@@ -43,7 +43,8 @@ _FLAGS: Final = (
                  help="Of fifo, backfill, backfill-limits, elastic, elastic-backfill, priority; "
                       "several with commas (default fifo,backfill,elastic-backfill)."),
     click.option("--size-for", metavar="MEASURE=TARGET",
-                 help="Chips needed: p90-queue=1h, or as good as a policy, p90-queue=fifo."),
+                 help="Chips needed: p90-queue=1h, or as good as a policy, p90-queue=fifo; those "
+                      "of --serve among them."),
     click.option("--model", metavar="MODEL", help="What jobs train that do not say it."),
     click.option("--tp", type=click.IntRange(1), help="Tensor-parallel degree of that model."),
     click.option("--pp", type=click.IntRange(1), help="Its pipeline stages."),

@@ -76,6 +76,27 @@ def test_sizing_finds_the_fewest_nodes(tmp_path: Path) -> None:
     assert answer.sizing.rows[0].reached == 50
 
 
+def test_sizing_has_room_for_what_serves_beside(tmp_path: Path) -> None:
+    """Two jobs of a node at once, and 8 chips that serve all the while: three nodes, not two."""
+    path = write(tmp_path, "submit,run,chips\n0,1,8\n" + "10,7200,8\n" * 2)
+    options: dict[str, Any] = {"policies": ("fifo",), "size_for": "p90-queue=50s"}
+    alone = schedule(path, "dgx-h100:64", **options).sizing
+    beside = schedule(path, "dgx-h100:64", serve="chips=8,peak=8", **options).sizing
+    assert alone is not None
+    assert beside is not None
+    assert (alone.rows[0].chips, beside.rows[0].chips) == (16, 24)
+
+
+def test_sizing_has_room_for_the_peak_though_nobody_trains_then(tmp_path: Path) -> None:
+    """A job at midnight that would do with a node, and a peak of 24 chips at noon: three nodes."""
+    path = write(tmp_path, "submit,run,chips\n0,3600,8\n50000,60,8\n")
+    sizing = schedule(
+        path, "dgx-h100:64", policies=("fifo",), size_for="mean-queue=1d", serve="chips=1,peak=24"
+    ).sizing
+    assert sizing is not None
+    assert sizing.rows[0].chips == 24
+
+
 def test_sizing_says_if_four_times_the_cluster_is_not_enough(tmp_path: Path) -> None:
     path = write(tmp_path, "submit,run,chips\n" + "0,100,8\n" * 9)
     answer = schedule(path, "dgx-h100:8", policies=("fifo",), size_for="p90-queue=1s")

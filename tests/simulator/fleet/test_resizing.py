@@ -56,6 +56,37 @@ def test_a_full_cluster_shrinks_one_step_for_who_waits() -> None:
     assert started["c"] == 1800
 
 
+def test_what_a_small_job_waits_for_may_partly_be_loose_already() -> None:
+    """On one node a has four chips and b two, so that two are loose: c, of four, gets two of a's.
+
+    Without the loose ones two are not enough, and c waited for b.
+    """
+    jobs = [
+        job("a", 0, 10_000, 4, sizes=(2, 4)),
+        job("b", 0, 5000, 2),
+        job("c", 1000, 100, 4),
+    ]
+    watched = Watched(setting(1, 8, "elastic", **ELASTIC), jobs).play()
+    assert watched.of("started")[-1] == (1000, "c")
+    assert watched.of("resized")[0] == (1000, "a")
+
+
+def test_nobody_shrinks_for_chips_that_do_not_come_together() -> None:
+    """Two nodes, each with six chips taken for good and two of a job that could give one.
+
+    The two chips of c are then one on each node, which helps nobody.
+    """
+    jobs = [
+        job("w", 0, 50_000, 6),
+        job("x", 0, 50_000, 6),
+        job("a", 1, 50_000, 2, sizes=(1, 2)),
+        job("b", 1, 50_000, 2, sizes=(1, 2)),
+        job("c", 1000, 100, 2),
+    ]
+    watched = Watched(setting(2, 8, "elastic", **ELASTIC), jobs).play()
+    assert not [one for one in watched.of("resized") if one[0] < 50_000]
+
+
 def test_a_resize_loses_no_work_but_its_pause() -> None:
     jobs = [job("a", 0, 10_000, 32, sizes=(16, 32)), job("b", 1000, 9_000_000, 16)]
     fleet = Watched(setting(4, 8, "elastic", **ELASTIC), jobs).play().fleet

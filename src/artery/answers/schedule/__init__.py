@@ -63,7 +63,7 @@ def schedule(
         played = tuple(
             stage.play(policy, jobs.jobs, system.nodes, recorded=recorded) for policy in policies
         )
-    sized = None if request.size_for is None else sized_for(request.size_for, stage, played)
+    sized = None if request.size_for is None else sized_for(request.size_for, stage, played, pools)
     return ScheduleAnswer(
         system=system,
         request=request,

@@ -48,6 +48,7 @@ def serving(text: str, stage: Stage, policies: Sequence[Policy], *, recorded: bo
             for each in policies
         ),
         apart=tuple(_apart(stage, each, left) for each in policies),
+        replicas=tuple(replicas),
         notes=_notes(text, chips, peak, replica),
     )
 

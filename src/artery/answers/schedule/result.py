@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from artery.answers.schedule.jobs import Jobs
 from artery.answers.schedule.request import Request
+from artery.cloud.fleet_job import FleetJob
 from artery.cloud.policies import Policy
 from artery.core.failure import FailureModel
 from artery.core.system import System
@@ -53,7 +54,7 @@ class Pools:
     """Serving beside training: together (``shared``) and on chips of its own (``apart``).
 
     ``chips`` serve at least, ``peak`` at most; ``reserved`` is what the pool of its own takes.
-    ``notes`` say what was assumed of it.
+    ``replicas`` are those that serve, as jobs. ``notes`` say what was assumed of it.
     """
 
     chips: int
@@ -61,6 +62,7 @@ class Pools:
     reserved: int
     shared: tuple[Played, ...]
     apart: tuple[Played, ...]
+    replicas: tuple[FleetJob, ...] = ()
     notes: tuple[str, ...] = ()
 
 

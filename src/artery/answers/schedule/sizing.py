@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from artery.answers.schedule.result import Played, Sized, Sizing
+from artery.answers.schedule.result import Played, Pools, Sized, Sizing
 from artery.answers.schedule.stage import Stage
 from artery.simulator.fleet.outcome import Outcome
 from artery.units import parse, show_time
@@ -20,11 +20,14 @@ FINE: Final = 0.005
 """The answer is within this share of the size, or one node."""
 
 
-def sized_for(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
+def sized_for(
+    text: str, stage: Stage, played: Sequence[Played], pools: Pools | None = None
+) -> Sizing:
     """Return the fewest chips for ``MEASURE=TARGET``, policy by policy, by bisection.
 
     ``TARGET`` is a time, or a policy whose own wait on the system as it is must be reached. A wait
-    is taken to fall as the cluster grows. ``MEASURE`` and ``TARGET`` have been looked at.
+    is taken to fall as the cluster grows. ``MEASURE`` and ``TARGET`` have been looked at. What
+    serves beside the jobs, by ``pools``, is there at every size, and its peak has room.
     """
     measure, _, wanted = text.partition("=")
     known = {each.policy.name: each for each in played}
@@ -35,7 +38,7 @@ def sized_for(text: str, stage: Stage, played: Sequence[Played]) -> Sizing:
     rows: list[Sized] = []
     base: int | None = None
     for each in played:
-        found = fewest(measure, target, stage, each)
+        found = fewest(measure, target, stage, each, pools)
         nodes, reached = found
         if reached > target:
             rows.append(Sized(each.policy.name, None, None, None, _why(measure, found, stage)))
@@ -69,7 +72,9 @@ def _why(measure: str, tried: tuple[int, float], stage: Stage) -> str:
     return f"some jobs never start, not even on {chips:,} chips"
 
 
-def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int, float]:
+def fewest(
+    measure: str, target: float, stage: Stage, now: Played, pools: Pools | None
+) -> tuple[int, float]:
     """Return the fewest nodes that meet the target, and the wait then.
 
     Where none do, the most that were tried, with the wait that is still above the target.
@@ -77,10 +82,14 @@ def fewest(measure: str, target: float, stage: Stage, now: Played) -> tuple[int,
     system, jobs = stage.system, stage.jobs.jobs
     per_node = system.chips_per_node
     least = max(-(-job.chips // per_node) for job in jobs) + stage.request.spares
+    together = jobs
+    if pools is not None:
+        together = (*jobs, *pools.replicas)
+        least = max(least, -(-pools.peak // per_node) + stage.request.spares)
 
     def wait(nodes: int) -> float:
         what = f"{now.policy.name} on {nodes * per_node:,} chips"
-        return of(measure, stage.play(now.policy, jobs, nodes, what=what).outcome)
+        return of(measure, stage.play(now.policy, together, nodes, what=what).outcome)
 
     high, reached = system.nodes, of(measure, now.outcome)
     while reached > target:

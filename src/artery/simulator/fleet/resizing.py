@@ -7,7 +7,8 @@ the time to save, start again on the new chips and load.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from artery.cloud.policies import (
@@ -28,6 +29,9 @@ _TICK: Final = round(TICK * MICRO)
 
 MOVES: Final = 4
 """Jobs moved together at one look at most."""
+
+Giver = tuple[Job, int]
+"""A job that may give chips, and the size that it would go down to."""
 
 
 def make_room(fleet: Fleet, job: Job, now: int) -> bool:
@@ -92,22 +96,43 @@ def _shrink(fleet: Fleet, need: int, now: int) -> bool:
         return True
     order = [(-job.size / job.asked, -job.size, job.index, n) for job, n in _givers(fleet, now)]
     givers = [(fleet.jobs[index], smaller) for _, _, index, smaller in sorted(order)]
-    whole = need >= fleet.setting.per_node
-    given = sum(job.size - smaller for job, smaller in givers if not whole or job.held.nodes)
-    free = max(fleet.cluster.free_nodes - fleet.setting.spares, 0) * fleet.setting.per_node
-    if free + given < need:
-        return False
-    for job, smaller in givers:
-        if whole and not job.held.nodes:
-            continue
+    enough = _whole_nodes if need >= fleet.setting.per_node else _of_one_node
+    for job, smaller in enough(fleet, need, givers):
         resize(fleet, job, smaller, now)
         if _fits(fleet, need):
             return True
     return False
 
 
-def _givers(fleet: Fleet, now: int) -> Iterator[tuple[Job, int]]:
-    """Jobs that may give now, and the size that they would go down to."""
+def _whole_nodes(fleet: Fleet, need: int, givers: Sequence[Giver]) -> list[Giver]:
+    """Those who give whole nodes, where these come to ``need`` chips; else nobody."""
+    some = [(job, smaller) for job, smaller in givers if job.held.nodes]
+    free = max(fleet.cluster.free_nodes - fleet.setting.spares, 0) * fleet.setting.per_node
+    return some if free + sum(job.size - smaller for job, smaller in some) >= need else []
+
+
+def _of_one_node(fleet: Fleet, need: int, givers: Sequence[Giver]) -> list[Giver]:
+    """Those who give chips that come to ``need`` on one node, with what is loose there.
+
+    A job on whole nodes does so alone; those on a part of a node do with those beside them.
+    """
+    per_node, left = fleet.setting.per_node, fleet.cluster.chips_left
+    beside: Counter[int] = Counter()
+    for job, smaller in givers:
+        beside[job.held.node] += job.size - smaller
+
+    def enough(job: Job, smaller: int) -> bool:
+        if not job.held.nodes:
+            return left[job.held.node] + beside[job.held.node] >= need
+        kept = -(-smaller // per_node) * per_node if smaller >= per_node else smaller
+        return job.held.nodes * per_node - kept >= need
+
+    fine = [(job, smaller) for job, smaller in givers if enough(job, smaller)]
+    return [each for each in fine if each[0].held.node == fine[0][0].held.node]
+
+
+def _givers(fleet: Fleet, now: int) -> Iterator[Giver]:
+    """Jobs that may give now."""
     for job in fleet.elastic.values():
         if job.hold <= now and not job.service:
             smaller = next_below(job.sizes, job.size)
