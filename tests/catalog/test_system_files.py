@@ -9,7 +9,7 @@ import pytest
 
 from artery.catalog import system
 from artery.catalog.door import json_schema
-from artery.catalog.system_schema import SystemTable
+from artery.catalog.systems.schema import SystemTable
 from artery.errors import InputError
 
 USER = """

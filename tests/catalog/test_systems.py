@@ -11,8 +11,8 @@ from artery.catalog.door import check
 from artery.catalog.loader import entry, names
 from artery.catalog.sourced import dotted, leaves
 from artery.catalog.syntax import Document
-from artery.catalog.system_schema import SystemTable
-from artery.catalog.system_spec import Spec, parse_spec
+from artery.catalog.systems.schema import SystemTable
+from artery.catalog.systems.spec import Spec, parse_spec
 from artery.cluster.wiring import Assembly
 from artery.errors import InputError, UnknownNameError
 

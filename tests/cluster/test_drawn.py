@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from artery.catalog.on_cables import on_cables
+from artery.catalog.systems.on_cables import on_cables
 from artery.cluster.network import network
 from artery.cluster.routing import paths
 from artery.core.cabling import Cable, Cabling, Device, End

@@ -15,7 +15,7 @@ from artery.answers.plan import plan
 from artery.answers.plan.levers import NUDGE, Situation
 from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.answers.pricing import Pricers
-from artery.catalog.system_spec import parse_spec
+from artery.catalog.systems.spec import parse_spec
 from artery.cloud.failures import RSC_1, FailureRate
 from artery.errors import InputError, UsageError
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from artery.answers.arguments import check_texts
 from artery.catalog.door import is_path
-from artery.catalog.on_cables import on_cables
 from artery.catalog.overrides import ORIGIN, apply_overrides
 from artery.catalog.syntax import SUFFIXES
-from artery.catalog.system_spec import parse_spec
 from artery.catalog.systems import described, is_catalog_name, system
+from artery.catalog.systems.on_cables import on_cables
+from artery.catalog.systems.spec import parse_spec
 from artery.core.cabling import Cabling
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems

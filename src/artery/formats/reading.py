@@ -40,10 +40,10 @@ class Reading:
     ``system``, and ``measurements``.
 
     ``cabling`` is what a file tells of a network, cable by cable: with a node for its hosts it is a
-    system as well (:func:`artery.catalog.on_cables.on_cables`).
+    system as well (:func:`artery.catalog.systems.on_cables.on_cables`).
 
     ``table`` gives, for the catalog's name of the chip (``None``: the one that the file names),
-    the same system as a file of ours would describe it (:mod:`artery.catalog.system_schema`). It
+    the same system as a file of ours would describe it (:mod:`artery.catalog.systems.schema`). It
     raises ``InputError`` where a fact is missing, which ``fields["missing_facts"]`` names;
     ``system`` is ``None`` then.
 

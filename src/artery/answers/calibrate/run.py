@@ -9,8 +9,8 @@ from artery.answers.calibrate.system import Base, changed
 from artery.answers.libraries import library_of
 from artery.answers.plan import plan
 from artery.answers.saved import read_plan
-from artery.catalog.system_build import build
-from artery.catalog.system_spec import Spec
+from artery.catalog.systems.build import build
+from artery.catalog.systems.spec import Spec
 from artery.collective.closed_form import ClosedForm
 from artery.collective.placement import packed
 from artery.core.plan import Plan

@@ -15,10 +15,10 @@ from artery.calibrator.fit import Parameter
 from artery.catalog.door import is_path
 from artery.catalog.links import link as link_of
 from artery.catalog.overrides import under
-from artery.catalog.system_build import build
-from artery.catalog.system_schema import CalibrationTable, SystemTable
-from artery.catalog.system_spec import Spec
 from artery.catalog.systems import chip_and_links, table_of
+from artery.catalog.systems.build import build
+from artery.catalog.systems.schema import CalibrationTable, SystemTable
+from artery.catalog.systems.spec import Spec
 from artery.core.chip import Chip
 from artery.core.link import Link
 from artery.errors import InputError, Problem, UnknownNameError

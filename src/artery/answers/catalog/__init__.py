@@ -19,7 +19,7 @@ from artery.catalog.schema import ChipTable, LinkTable
 from artery.catalog.sourced import Path, Sourced, dotted, leaves
 from artery.catalog.structure import field_types, fill, unit_at
 from artery.catalog.syntax import read_document
-from artery.catalog.system_schema import SystemTable
+from artery.catalog.systems.schema import SystemTable
 from artery.core.chip import Chip
 from artery.core.parts import Span
 from artery.core.profile import Profile

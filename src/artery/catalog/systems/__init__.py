@@ -2,6 +2,8 @@
 
 ``NAME:CHIPS`` says how many chips (``dgx-h100:1024``); a torus takes its shape (``4x4x8``) or the
 squarest one for a number of chips. The name of a chip alone is a system of one chip.
+``schema`` is what a file may say and ``checks`` what must agree in it; ``parts`` and ``build`` make
+the system of it, ``on_cables`` does so on the cables that a file of another tool tells.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from artery.catalog.loader import entry, names, resolve
 from artery.catalog.overrides import ORIGIN, put_under, under
 from artery.catalog.sourced import Sourced, leaves
 from artery.catalog.structure import fill
-from artery.catalog.system_build import build, lone_chip
-from artery.catalog.system_schema import SystemTable
-from artery.catalog.system_spec import Spec, parse_spec
+from artery.catalog.systems.build import build, lone_chip
+from artery.catalog.systems.schema import SystemTable
+from artery.catalog.systems.spec import Spec, parse_spec
 from artery.core.chip import Chip
 from artery.core.link import Link
 from artery.core.source import Source
@@ -52,8 +54,8 @@ def described(
     ``chips`` is how many to take, if not those that the tables say.
     Raises :class:`artery.errors.InputError` with all that is missing or contradicts itself.
     """
-    from artery.catalog import system_checks  # noqa: F401 - registers the checks of the table
     from artery.catalog.door import revise
+    from artery.catalog.systems import checks  # noqa: F401 - registers the checks of the table
 
     own = Source(f"the file {file}", "now", "recalled")
     sourced = Sourced(values, {path: own for path, _ in leaves(values)})
@@ -102,8 +104,8 @@ def _table(
     name: str, overrides: Sequence[str]
 ) -> tuple[str | None, tuple[SystemTable, Sourced] | None]:
     """Return a note on the name, and the table it stands for; no table for the name of a chip."""
-    from artery.catalog import system_checks  # noqa: F401 - registers the checks of the table
     from artery.catalog.door import is_path, read, revise
+    from artery.catalog.systems import checks  # noqa: F401 - registers the checks of the table
 
     if is_path(name):
         table, sourced = read(name, SystemTable, "systems")

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import ceil, prod
 
-from artery.catalog.system_parts import Links, dragonfly, fat_tree, scale_up, slice_of
-from artery.catalog.system_schema import SystemTable, TorusTable
-from artery.catalog.system_spec import Spec
+from artery.catalog.systems.parts import Links, dragonfly, fat_tree, scale_up, slice_of
+from artery.catalog.systems.schema import SystemTable, TorusTable
+from artery.catalog.systems.spec import Spec
 from artery.cluster.dragonfly import CHOOSING, Dragonfly, RouterPortsError, check_ports
 from artery.cluster.drawn import Drawn
 from artery.cluster.fabric import Fabric, fabric_tiers

@@ -16,11 +16,11 @@ from typing import Final
 from artery.catalog.links import link as link_of
 from artery.catalog.loader import names
 from artery.catalog.overrides import ORIGIN, under
-from artery.catalog.system_build import build
-from artery.catalog.system_parts import dragonfly, fat_tree
-from artery.catalog.system_schema import SystemTable
-from artery.catalog.system_spec import MOST_CHIPS, Spec
 from artery.catalog.systems import chip_and_links, table_of
+from artery.catalog.systems.build import build
+from artery.catalog.systems.parts import dragonfly, fat_tree
+from artery.catalog.systems.schema import SystemTable
+from artery.catalog.systems.spec import MOST_CHIPS, Spec
 from artery.cluster.cabling import Network
 from artery.cluster.cabling.as_built import AsBuilt, Meant
 from artery.cluster.dragonfly import Dragonfly

@@ -9,8 +9,8 @@ from artery.catalog.checks import Complaint, complaints, counts, fraction, label
 from artery.catalog.door import is_path
 from artery.catalog.loader import resolve
 from artery.catalog.sourced import Path
-from artery.catalog.system_parts import VERTEX
-from artery.catalog.system_schema import (
+from artery.catalog.systems.parts import VERTEX
+from artery.catalog.systems.schema import (
     CalibrationTable,
     DragonflyTable,
     FabricTable,

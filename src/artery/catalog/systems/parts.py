@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from artery.catalog.system_schema import (
+from artery.catalog.systems.schema import (
     DragonflyTable,
     FabricTable,
     HostTable,
