@@ -17,6 +17,7 @@ from typing import Any
 
 from artery.runner.launch import FOLDER, launched, run_folder
 from artery.runner.measured import Run, Wanted
+from artery.runner.ranks import end, gather
 from artery.runner.rounds import Sweep, TimedOperators, TimedRun
 
 
@@ -52,8 +53,8 @@ def probe(
     yield from found
 
 
-def main() -> None:
-    """Do what ``probe.json`` says, as one rank."""
+def main() -> int:
+    """Do what ``probe.json`` says, as one rank; return the exit code."""
     import torch
     import torch.distributed as dist
 
@@ -64,7 +65,7 @@ def main() -> None:
     here = world()
     if here is None:
         raise SystemExit("started by artery, not by hand")
-    dist.init_process_group("gloo", init_method=here.meeting, rank=here.rank, world_size=here.size)
+    gather("gloo", init_method=here.meeting, rank=here.rank, world_size=here.size)
     folder = Path(os.environ[FOLDER])
     wanted = json.loads((folder / "probe.json").read_text("utf-8"))
     sweep = Sweep(wanted["sweep"], wanted["groups"], wanted["types"])
@@ -92,6 +93,7 @@ def main() -> None:
     (folder / f"rank-{here.rank}.json").write_text(json.dumps(found), "utf-8")
     dist.barrier()
     dist.destroy_process_group()
+    return 0
 
 
 def _timers(wanted: dict[str, Any]) -> Iterator[TimedOperators]:
@@ -112,4 +114,4 @@ def _timers(wanted: dict[str, Any]) -> Iterator[TimedOperators]:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

@@ -29,6 +29,13 @@ with profile(activities=[ProfilerActivity.CPU]) as trace:
         dist.all_reduce(gradients)
 trace.export_chrome_trace(os.path.join(sys.argv[1], f"rank{rank}.json"))
 dist.barrier()
+
+def failed(*error):  # gloo's threads may abort the interpreter's end
+    told(*error)
+    sys.stderr.flush()
+    os._exit(1)
+
+told, sys.excepthook = sys.excepthook, failed
 if rank == 1:
     raise RuntimeError("CUDA out of memory. Tried to allocate 26.08 GiB")
 dist.all_reduce(gradients)

@@ -20,6 +20,7 @@ from artery.meter.surroundings import surroundings
 from artery.runner.executor.pacer import Pacer
 from artery.runner.executor.transport import Buffer, Transport
 from artery.runner.launch import World
+from artery.runner.ranks import gather
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ def joined(job: Job, here: World | None, heard: Heard) -> Iterator[Party]:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS") or 1))
     check_meeting(place)
     try:
-        dist.init_process_group(
+        gather(
             backend,
             init_method=place.meeting,
             rank=place.rank,

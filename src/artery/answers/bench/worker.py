@@ -28,6 +28,7 @@ from artery.runner.executor.play import Player
 from artery.runner.executor.transport import Buffer, collected, meet, texts, told
 from artery.runner.executor.values import fill, wrong
 from artery.runner.launch import World, stay_only_while_watched, world
+from artery.runner.ranks import end
 
 _LOST = ("closed by peer", "reset by peer", "Connection refused", "Timed out", "timed out")
 """What gloo and NCCL say when a peer is gone or does not answer."""
@@ -168,4 +169,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    end(partial(main, sys.argv[1:]))

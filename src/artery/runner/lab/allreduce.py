@@ -14,6 +14,8 @@ from datetime import timedelta
 from time import perf_counter
 from typing import Final
 
+from artery.runner.ranks import end, gather
+
 WARM: Final = 2
 """Repeats that do not count: connections open, windows grow, pages are touched."""
 
@@ -27,7 +29,7 @@ def main() -> int:
     repeats = int(sys.argv[2])
     torch.set_num_threads(1)
     patience = timedelta(seconds=float(os.environ.get("ARTERY_TIMEOUT", "300")))
-    ranks.init_process_group("gloo", timeout=patience)
+    gather("gloo", timeout=patience)
     rank, world = ranks.get_rank(), ranks.get_world_size()
     wanted = world * (world + 1) / 2
     rows = []
@@ -54,4 +56,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

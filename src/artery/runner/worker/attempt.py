@@ -19,6 +19,7 @@ from artery.runner.checkpoint.state import cloned, digest, packed, unpacked
 from artery.runner.checkpoint.writer import Writer
 from artery.runner.faults import Faults
 from artery.runner.phases import PhaseLog
+from artery.runner.ranks import gather
 from artery.runner.settings import Settings
 from artery.runner.task import Task
 from artery.runner.worker.link import GO_ON, SAVE, Assignment, Link, Stopped
@@ -119,7 +120,7 @@ class Attempt:
         self.faults.at("rendezvous", given.step)
         limit = timedelta(seconds=self.settings.timeout)
         if given.store is None:
-            dist.init_process_group(
+            gather(
                 "gloo",
                 init_method=given.meeting,
                 rank=given.rank,
@@ -129,7 +130,7 @@ class Attempt:
             return
         host, port = given.store
         store = TCPStore(host, port, None, is_master=False, timeout=limit)
-        dist.init_process_group(
+        gather(
             "gloo",
             store=PrefixStore(f"attempt-{given.attempt}", store),
             rank=given.rank,
