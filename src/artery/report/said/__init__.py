@@ -38,8 +38,9 @@ _SLOT: Final = re.compile(r"\{(\d)\}")
 _FILLED: Final = re.compile(r"\{(\d)(=|:\w+)?\}")
 _EDGE: Final = "\x00"
 """What stands at both ends of a slot until the sentence is whole."""
-_SPACE: Final = re.compile(f"(?<=[\u4e00-\u9fff）])(?: {_EDGE}|{_EDGE} )(?=[\u4e00-\u9fff（])")
-"""The space beside a slot, which Chinese needs beside figures and names only."""
+_SPACE: Final = f"(?<=[\u4e00-\u9fff）])(?: {_EDGE}|{_EDGE} )(?=[\u4e00-\u9fff（])"
+"""The space beside a slot, which Chinese needs beside figures and names only; compiled when it is
+first met, for that takes longer than to read the tables of a help page."""
 _NAMED: Final = re.compile(r"\{(\d)=\}")
 _PHRASE: Final = re.compile(r"^[^\"'`(]*[a-z]{2,} [a-z]{2,} [a-z]{2,}")
 """Words in a row, before anything is quoted: no name."""
@@ -192,7 +193,7 @@ def _words_of(template: str) -> tuple[str, ...]:
 @cache
 def verbatim(table: str) -> dict[str, str]:
     """Return the sentences of a table that have no slots, by their English."""
-    return {one.english: one.chinese for one in sentences(table) if "{" not in one.english}
+    return {en: zh for en, zh in _rows(table) if "{" not in en}
 
 
 def _found(line: str, table: str, least: int = 0) -> str | None:
@@ -207,7 +208,7 @@ def _found(line: str, table: str, least: int = 0) -> str | None:
                 ),
                 sentence.chinese,
             )
-            return _SPACE.sub("", told).replace(_EDGE, "")
+            return re.sub(_SPACE, "", told).replace(_EDGE, "")
     return None
 
 
@@ -247,8 +248,13 @@ def _part(text: str) -> str:
 @cache
 def sentences(table: str) -> tuple[Sentence, ...]:
     """Return every sentence of a table, what says most by itself first."""
-    read = [Sentence.of(en, zh) for text in _texts(table) for en, zh in tomllib.loads(text).items()]
+    read = [Sentence.of(en, zh) for en, zh in _rows(table)]
     return tuple(sorted(read, key=lambda sentence: -sentence.weight))
+
+
+def _rows(table: str) -> Iterator[tuple[str, str]]:
+    for text in _texts(table):
+        yield from tomllib.loads(text).items()
 
 
 def _texts(table: str) -> Iterator[str]:

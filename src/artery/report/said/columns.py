@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
 _WIDE: Final = ("W", "F")
@@ -15,8 +16,9 @@ _CLOSING: Final = "，。；：、！？）」』》】”’…)],;!?"
 """What does not begin a line."""
 _OPENING: Final = "（「『《【“‘(["
 """What does not end a line."""
-_PIECE: Final = re.compile(r"\s+|\[[^\[\]]*\]|[^\s\u2e80-\uffef“”‘’…]+(?: %)?|\S")
-"""Spaces, what stands in brackets, a word of narrow characters, or one wide character."""
+_PIECE: Final = re.compile(r"\s+|\[[^\[\]]*\]|[^\s“”‘’…]+(?: %)?|\S")
+"""Spaces, what stands in brackets, characters without a space, or one mark. No set of all Chinese
+characters stands in it: to compile one takes longer than to lay out a page."""
 
 
 def width(text: str) -> int:
@@ -25,7 +27,11 @@ def width(text: str) -> int:
     >>> width("步长 8"), width("step 8")
     (6, 6)
     """
-    return sum(2 if unicodedata.east_asian_width(one) in _WIDE else 1 for one in text)
+    return sum(2 if _is_wide(one) else 1 for one in text)
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in _WIDE
 
 
 def padded(text: str, columns: int) -> str:
@@ -55,13 +61,24 @@ def wrapped(text: str, columns: int) -> list[str]:
 def _pieces(text: str, columns: int) -> Iterator[str]:
     """Yield what stays together, each piece at most a line long."""
     held = ""
-    for piece in _PIECE.findall(text):
+    for piece in _runs(text):
         joins = held and (piece[0] in _CLOSING or held[-1] in _OPENING)
         if held and not joins:
             yield from _cut(held, columns)
             held = ""
         held += piece
     yield from _cut(held, columns)
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield spaces, what stands in brackets, words of narrow characters, and wide characters."""
+    for piece in _PIECE.findall(text):
+        if piece.startswith("[") and piece.endswith("]"):
+            yield piece
+            continue
+        for wide, run in groupby(piece, _is_wide):
+            characters = "".join(run)
+            yield from characters if wide else (characters,)
 
 
 def _cut(piece: str, columns: int) -> Iterator[str]:
