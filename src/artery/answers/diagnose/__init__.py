@@ -10,6 +10,7 @@ from types import NoneType
 from artery.answers.anonymise import devices_of, masked
 from artery.answers.arguments import check_counts, check_kinds, check_texts, paths_of
 from artery.answers.diagnose.asked import (
+    Files,
     above_peak,
     check_asked,
     doubted,
@@ -18,8 +19,8 @@ from artery.answers.diagnose.asked import (
     own_plan,
 )
 from artery.answers.diagnose.case import case_of, with_cards
-from artery.answers.diagnose.fabric import fabric_of
-from artery.answers.diagnose.held import collective_of, held_of, impossible, worst
+from artery.answers.diagnose.fabric import Fabric, fabric_of
+from artery.answers.diagnose.held import Held, collective_of, held_of, impossible, worst
 from artery.answers.diagnose.job import Job, job_of
 from artery.answers.diagnose.missing import lacking
 from artery.answers.diagnose.mpi import with_mpi
@@ -101,20 +102,70 @@ def diagnose(
     if named is not None:
         readings += _readings([named], progress)
     fabric = fabric_of(readings)
-    split = dict(degrees or {})
-    cabled = (
-        fabric.source
-        if fabric is not None and on and fabric.source == file_and_chips(on)[0]
-        else None
-    )
-    node = next((path for path, one in readings if one.system is not None and path != "-"), None)
-    asked = Asked(on, tuple(overrides), node, cabled)
+    asked = _asked(on, overrides, readings, fabric)
     plan_from = plan_from or own_plan(readings, on, model)
+    split = dict(degrees or {})
     case = doubted(with_mpi(case_of(readings, fabric), readings, on), asked)
     check_asked(asked, case, model, split, planned=plan_from is not None)
     case = above_peak(case, asked, readings)
     if plan_from is not None:
         case = replace(case, facts=without_trace(case.facts))
+    weighed = _weighed(case, asked, readings, fabric, prove=prove)
+    case, found, stand = weighed.case, weighed.found, weighed.shortest.stand
+    job = _cost(found, stand, case, model, split)
+    run = None
+    if plan_from is not None:
+        run = run_held(readings, plan_from, on, overrides, {"model": model, **split})
+        found = by_run(found, run)
+        if found.verdict == "refused":
+            run = None  # a run that cannot be is held against nothing
+    setting = None if stand is None else stand.setting
+    answer = DiagnoseAnswer(
+        diagnosis=found,
+        system=stand.name if stand else on,
+        assumed=stand.assumed if stand else (),
+        facts=case.facts,
+        origins=case.origins,
+        files=tuple((path, one.format) for path, one in readings),
+        notes=tuple(notes_on(case, found, readings, weighed.shortest)),
+        wire=_wire(found.curve),
+        proof=weighed.proof,
+        job=job,
+        run=run,
+        ranks=None if setting is None else setting.ranks,
+        trace=trace_of(readings, on, overrides),
+        nodes=None if setting is None else setting.system.nodes,
+    )
+    if not anonymise:
+        return answer
+    told = [told for _, one in readings for told in (devices_of(one), one.fields)]
+    return masked(answer, told, [*paths, file_and_chips(on or "")[0], plan_from or ""])
+
+
+def _asked(
+    on: str | None, overrides: Sequence[str], readings: Files, fabric: Fabric | None
+) -> Asked:
+    """Return the system that is asked for, the file of its node and that of its cables."""
+    cabled = fabric.source if fabric is not None else None
+    node = next((path for path, one in readings if one.system is not None and path != "-"), None)
+    named = on is not None and cabled == file_and_chips(on)[0]
+    return Asked(on, tuple(overrides), node, cabled if named else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """The ``case`` with what weighing it showed; ``found`` by the curve that falls ``shortest``."""
+
+    case: Case
+    found: Diagnosis
+    shortest: Held
+    proof: Proof | None
+
+
+def _weighed(
+    case: Case, asked: Asked, readings: Files, fabric: Fabric | None, *, prove: bool
+) -> _Weighed:
+    """Hold the curves against what is expected, and weigh what may hold the worst of them back."""
     curves = held_of(case, asked)
     refusals = impossible(curves)
     if refusals:
@@ -130,26 +181,7 @@ def diagnose(
     missing = lacking(case, readings) if stand is None else stand.missing
     found = judge(case, judged, reprice, missing, play)
     found = in_words_of(found, vendor_of(case, stand))
-    proof = None if stage is None else stage.proof(found)
-    job = _cost(found, stand, case, model, split)
-    run = None
-    if plan_from is not None:
-        run = run_held(readings, plan_from, on, overrides, {"model": model, **split})
-        found = by_run(found, run)
-        if found.verdict == "refused":
-            run = None  # a run that cannot be is held against nothing
-    answer = DiagnoseAnswer(
-        found, stand.name if stand else on, stand.assumed if stand else (), case.facts,
-        case.origins, tuple((path, one.format) for path, one in readings),
-        tuple(notes_on(case, found, readings, shortest)), _wire(found.curve), proof, job, run,
-        stand.setting.ranks if stand is not None and stand.setting is not None else None,
-        trace_of(readings, on, overrides),
-        nodes=None if stand is None or stand.setting is None else stand.setting.system.nodes,
-    )  # fmt: skip
-    if not anonymise:
-        return answer
-    told = [told for _, one in readings for told in (devices_of(one), one.fields)]
-    return masked(answer, told, [*paths, file_and_chips(on or "")[0], plan_from or ""])
+    return _Weighed(case, found, shortest, None if stage is None else stage.proof(found))
 
 
 def _cost(
