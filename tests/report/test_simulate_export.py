@@ -16,6 +16,7 @@ from artery.core.graph import TaskGraph
 from artery.formats.goal import task_graph
 from artery.formats.text import read_text
 from artery.report.simulate import files
+from artery.simulator import run_explicit
 
 MIB = 2**20
 ASKED = ("simulate", "all_reduce", "--on", "dgx-h100:16", "--size", "8M")
@@ -95,6 +96,46 @@ def test_samples_and_too_many_messages_are_refused(
     assert main(asked) == 3
     assert "at most 239 messages" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--export", "x.goal"), "261,632 messages, a schedule of at most"),
+        (("--export", "x.cm", "--engine", "messages"), "261,632 messages"),
+        (("--trace", "x.json"), "a timeline has at most 200,000"),
+        (("--trace", "x.json", "--engine", "sampled"), "sampled engine, a timeline"),
+        (("--trace", "x.json", "--engine", "messages"), "messages engine, a timeline"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_it_is_played(
+    flags: tuple[str, ...],
+    told: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def played(*_: object, **__: object) -> None:
+        raise AssertionError("it was played")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run_explicit, "_play", played)
+    monkeypatch.setattr("artery.simulator.simulate.run_sampled", played)
+    asked = ["simulate", "alltoall", "--on", "dgx-h100:512", "--size", "1M"]
+    assert main([*asked, *flags]) == 3
+    assert told in capsys.readouterr().err
+
+
+def test_a_coupled_run_is_not_played_for_a_timeline(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def played(*_: object, **__: object) -> None:
+        raise AssertionError("it was played")
+
+    monkeypatch.setattr("artery.simulator.simulate.run_coupled", played)
+    for more in (["--engine", "coupled"], ["--on", "dgx-h100:2048"]):
+        assert main([*ASKED, "--trace", "x.json", *more]) == 3
+        assert "coupled engine, a timeline" in capsys.readouterr().err
 
 
 def test_a_work_is_not_exported(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def command(
     from artery.report.files import write_whole
     from artery.report.json import document
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing
-    from artery.report.simulate.files import exported, link_map, message_trace
+    from artery.report.simulate.files import export, link_map, message_trace
     from artery.report.simulate.payload import simulate_payload
     from artery.report.terminal import deliver
 
@@ -130,15 +131,15 @@ def command(
         return
     if collective is None:
         raise UsageError("COLLECTIVE is missing; name one, or give --work FILE")
+    files: list[tuple[str, str]] = []
+    laid = None if export_file is None else partial(export, export_file, files)
     with watching() as told:
-        answer = watched(told, collective, on, **options)
-    files = []
+        timed = trace_file is not None
+        answer = watched(told, collective, on, laid=laid, timed=timed, **options)
     if map_file is not None:
         files.append((map_file, link_map(answer, as_json=map_file.endswith(".json"))))
     if trace_file is not None:
         files.append((trace_file, message_trace(answer)))
-    if export_file is not None:
-        files.append((export_file, exported(answer, export_file)))
     for name, text in files:
         write_whole(name, text)
     if as_json:

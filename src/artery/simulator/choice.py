@@ -13,7 +13,7 @@ from artery.simulator.rounds import in_rounds
 from artery.simulator.sampled import samplable
 from artery.simulator.scenario import Scenario, protocol
 from artery.simulator.slices import pieces, sliced, wanted
-from artery.simulator.work import blocks_of, transfers_of
+from artery.simulator.work import MOST_TIMES, blocks_of, transfers_of
 
 Engine = Literal["coupled", "messages", "fluid", "sampled"]
 Why = Literal["asked", "pipelined", "bulk", "small", "many", "meeting", "buffers"]
@@ -137,6 +137,25 @@ def again(jobs: tuple[Placed, ...], scenario: Scenario, coupled: Chosen) -> Chos
         return None
     found = choose(jobs, replace(scenario, engine="messages"))
     return replace(found, why="meeting") if found.error < coupled.error else None
+
+
+def refuse_untimed(chosen: Chosen) -> None:
+    """Raise ``InputError`` where no message of a run has times of its own, whatever comes of it."""
+    later = chosen.engine == "coupled" and chosen.why == "pipelined" and chosen.count <= AGAIN
+    if chosen.engine in ("coupled", "sampled") and not later:
+        raise untimed(chosen.engine, chosen.count)
+
+
+def untimed(engine: str, count: int) -> InputError:
+    """Return what is wrong with a timeline of ``count`` messages, played by ``engine``."""
+    found = f"{count:,} messages, {engine} engine"
+    rule = f"a timeline has at most {MOST_TIMES:,} messages, played one by one"
+    fix = (
+        "--engine messages, or --map for the load of the links"
+        if count <= MOST_TIMES
+        else "fewer chips, of trees also a smaller --size, or --map for the load of the links"
+    )
+    return InputError(Problem(field="trace", found=found, rule=rule, fix=fix))
 
 
 def slices_pass(jobs: tuple[Placed, ...]) -> bool:

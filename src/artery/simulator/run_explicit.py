@@ -13,7 +13,7 @@ from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Played, Work
 from artery.simulator.adding import busiest
 from artery.simulator.buffers import buffers
-from artery.simulator.choice import Chosen
+from artery.simulator.choice import Chosen, untimed
 from artery.simulator.placed import Ints, Placed, releases
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulation import Floats, Messages, Simulation
@@ -27,7 +27,10 @@ def run_explicit(
 ) -> Simulation:
     """Return what comes out where every message is played."""
     whole = explicit(system, wires, jobs, scenario)
-    few = len(whole.work.transfers.size) <= MOST_TIMES
+    many = len(whole.work.transfers.size)
+    few = many <= MOST_TIMES
+    if scenario.timed and not few:
+        raise untimed(chosen.engine, many)
     transport = transport_of(system, scenario, chosen)
     links = len(wires.network.rate)
     every = len(whole.work.links.rate)

@@ -91,7 +91,8 @@ class Scenario:
     ``flow_control`` says whether port buffers are finite, and what a full one does. ``adding`` and
     ``card_adding`` are the B/s at which a chip adds what it receives, and at which its network card
     adds what comes from other nodes (0: no time, ``artery.simulator.adding``). ``seed`` draws
-    hashes and failures.
+    hashes and failures. What cannot be ``timed``, message by message, is then refused before it is
+    played.
     """
 
     routing: Routing = "ecmp"
@@ -114,6 +115,7 @@ class Scenario:
     card_adding: float = 0.0
     engine: EngineName = "auto"
     seed: int = 0
+    timed: bool = False
 
     @property
     def packet(self) -> int:

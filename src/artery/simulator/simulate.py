@@ -10,7 +10,7 @@ from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.work import PICOSECONDS
 from artery.simulator.buffers import control_of
-from artery.simulator.choice import ERROR, again, choose
+from artery.simulator.choice import ERROR, again, choose, refuse_untimed, untimed
 from artery.simulator.placed import Placed, check
 from artery.simulator.run_coupled import run_coupled
 from artery.simulator.run_explicit import run_explicit
@@ -37,12 +37,16 @@ def simulate(system: System, jobs: tuple[Placed, ...], scenario: Scenario) -> Si
     if not wires.network.whole:
         jobs = tuple(_laid_anew(job, wires.network) for job in jobs)
     chosen = choose(jobs, scenario, control_of(system, jobs, scenario))
+    if scenario.timed:
+        refuse_untimed(chosen)
     check_time(jobs, wires, scenario)
     if chosen.engine == "sampled":
         return run_sampled(system, wires, jobs[0], scenario, chosen)
     if chosen.engine == "coupled":
         piped = run_coupled(system, wires, jobs, scenario, chosen)
         better = again(jobs, scenario, piped.chosen)
+        if scenario.timed and better is None:
+            raise untimed(chosen.engine, chosen.count)
         return piped if better is None else run_explicit(system, wires, jobs, scenario, better)
     found = run_explicit(system, wires, jobs, scenario, chosen)
     if chosen.engine != "messages" or not coarse(jobs):
@@ -77,7 +81,8 @@ def _as_whole(
 
     What fails on the way has no coupled form of its own.
     """
-    unbroken = replace(scenario, failed=0.0, failed_switches=0, failing=0.0, engine="messages")
+    unbroken = replace(scenario, failed=0.0, failed_switches=0, failing=0.0, engine="messages",
+                       timed=False)  # fmt: skip
     whole = simulate(system, jobs, unbroken)
     error = whole.chosen.error
     if not whole.piped or error <= found.chosen.error:

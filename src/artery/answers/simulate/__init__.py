@@ -11,7 +11,7 @@ from artery.core.pricing import named
 from artery.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from artery.answers.simulate.played import Outcome, Question
+    from artery.answers.simulate.played import Laid, Outcome, Question
     from artery.answers.simulate.result import Note, SimulateAnswer, Tried
     from artery.simulator.scenario import EngineName, FlowControl
     from artery.simulator.seeds import Range
@@ -43,9 +43,16 @@ def watched(
     tell: Heard,
     collective: str,
     on: str,
+    *,
+    laid: Laid | None = None,
+    timed: bool = False,
     **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
 ) -> SimulateAnswer:
-    """Return what :func:`simulate` returns; ``tell`` is told what is being done."""
+    """Return what :func:`simulate` returns; ``tell`` is told what is being done.
+
+    ``laid`` is told what is played before it is, of ``best`` afterwards. Where every message must
+    be ``timed``, what cannot be is refused before it is played.
+    """
     known = {field.name for field in fields(Request)} - {"collective", "on"}
     for name in options:
         if name not in known:
@@ -54,7 +61,8 @@ def watched(
     request.check()
     tell("laying the network out")
     question = _question(request)
-    return _answer(replace(request, routing=question.scenario.routing), question, tell)
+    question = replace(question, scenario=replace(question.scenario, timed=timed))
+    return _answer(replace(request, routing=question.scenario.routing), question, tell, laid)
 
 
 def twins() -> str | None:
@@ -69,18 +77,22 @@ def _nobody(_: str) -> None:
     """Hear nothing."""
 
 
-def _answer(request: Request, question: Question, tell: Heard) -> SimulateAnswer:
+def _answer(request: Request, question: Question, tell: Heard, laid: Laid | None) -> SimulateAnswer:
     """Play what was asked."""
     from artery.answers.simulate.played import fastest, play
 
     tried: tuple[Tried, ...] = ()
     replaced = False
     if request.algorithm == "best":
-        outcome, tried = fastest(question, tell)
+        # What is fastest of all has no less to do with a file that it may not go into.
+        free = replace(question, scenario=replace(question.scenario, timed=False))
+        outcome, tried = fastest(free, tell)
+        if laid is not None:
+            laid(outcome.jobs, outcome.simulation.chosen.engine)
     else:
         name, replaced = _algorithm(question, request.algorithm)
         tell(f"playing {name}")
-        outcome = play(question, name)
+        outcome = play(question, name, laid)
     spread = _spread(question, outcome, request.seeds, tell)
     tell("looking at the links")
     return _told(request, question, (outcome, tried), spread, ["replaced"] if replaced else [])

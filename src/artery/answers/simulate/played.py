@@ -60,6 +60,10 @@ class Question:
         return packed(self.system.chips) if in_order else listed(self.chips)
 
 
+Laid = Callable[[tuple[Placed, ...], str], None]
+"""Who is told the jobs and the engine before they are played, and may refuse them."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
     """One algorithm played: its jobs, what came out, and what the library adds."""
@@ -168,12 +172,14 @@ def compared(question: Question, algorithm: str) -> Closed | None:
         return None
 
 
-def play(question: Question, algorithm: str) -> Outcome:
-    """Return what happens under one algorithm.
+def play(question: Question, algorithm: str, laid: Laid | None = None) -> Outcome:
+    """Return what happens under one algorithm; ``laid`` is told before it does.
 
     Raises ``InputError`` and ``UsageError`` where it cannot be played on this system.
     """
     jobs, added, scenario = prepared(question, algorithm)
+    if laid is not None:
+        laid(jobs, choose(jobs, scenario).engine)
     found = simulate(question.system, jobs, scenario)
     return Outcome(algorithm, jobs, found, added, scenario)
 

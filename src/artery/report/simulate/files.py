@@ -18,7 +18,9 @@ from artery.formats.channels import Channel
 from artery.formats.goal import goal
 from artery.formats.htsim_traffic import htsim_traffic
 from artery.report.rows import rows_text
+from artery.simulator.choice import untimed
 from artery.simulator.loads import busy_seconds, vertex
+from artery.simulator.placed import Placed
 from artery.simulator.simulation import Messages
 from artery.simulator.work import MOST_TIMES, transfers_of
 
@@ -63,14 +65,7 @@ def message_trace(answer: SimulateAnswer) -> str:
     """
     kept = answer.simulation.messages
     if kept is None:
-        found = f"{answer.flows:,} messages, {answer.engine} engine"
-        rule = f"a timeline has at most {MOST_TIMES:,} messages, played one by one"
-        fix = (
-            "--engine messages, or --map for the load of the links"
-            if answer.flows <= MOST_TIMES
-            else "fewer chips, of trees also a smaller --size, or --map for the load of the links"
-        )
-        raise InputError(Problem(field="trace", found=found, rule=rule, fix=fix))
+        raise untimed(answer.engine, answer.flows)
     document = {
         "displayTimeUnit": "ns",
         "otherData": {
@@ -87,21 +82,21 @@ def message_trace(answer: SimulateAnswer) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def exported(answer: SimulateAnswer, name: str) -> str:
-    """Return the schedule of all jobs as played, chips as hosts, in the format that ``name`` says.
+def export(name: str, files: list[tuple[str, str]], jobs: tuple[Placed, ...], engine: str) -> None:
+    """Add to ``files`` the schedule of all jobs, chips as hosts, in the format that ``name`` says.
 
-    Raises ``InputError`` where a sample was played, for too many messages, and for what the
+    Raises ``InputError`` where ``engine`` plays a sample, for too many messages, and for what the
     format does not hold.
     """
-    sampled = answer.engine == "sampled"
-    count = sum(transfers_of(job) for job in answer.jobs)
+    sampled = engine == "sampled"
+    count = sum(transfers_of(job) for job in jobs)
     if sampled or count > MOST_TIMES:
         found = f"{count:,} messages" + (", of which a sample was played" if sampled else "")
         rule = f"a schedule of at most {MOST_TIMES:,} messages is written"
         raise InputError(Problem(field="export", found=found, rule=rule, fix="fewer chips"))
-    channels = [Channel(job.schedule, job.size, job.chips) for job in answer.jobs]
+    channels = [Channel(job.schedule, job.size, job.chips) for job in jobs]
     lines = htsim_traffic(channels) if name.lower().endswith(".cm") else goal(channels)
-    return "\n".join(lines)
+    files.append((name, "\n".join(lines)))
 
 
 def _names(kept: Messages) -> list[dict[str, Any]]:
