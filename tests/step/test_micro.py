@@ -115,6 +115,24 @@ def test_fp8_speeds_up_products_and_leaves_attention_and_head() -> None:
         assert costs["fp8"][same].value == costs["bf16"][same].value
 
 
+def test_fp8_copies_the_inputs_of_all_experts() -> None:
+    """Three transposed copies of each product's input, read and written in one byte.
+
+    Per token 512 elements for queries, keys and values, for the output and for the router; and
+    for each of two experts 512 in and 1024 out.
+    """
+    plan = Plan(global_batch=8, sequence=1024, load_factor=1.0)
+    (layer,) = toys.mixture(experts=16, top_k=2).layers
+    traffic = {}
+    for dtype in ("bf16", "fp8"):
+        job = toys.job(toys.mixture(experts=16, top_k=2), replace(plan, dtype=dtype))
+        cost = layer_cost(layer, job, "layer")
+        traffic[dtype] = cost.forward.traffic + cost.backward.traffic
+    copied = 1024 * (3 * 512 + 2 * (512 + 1024))
+    moved = 3 * 2 * copied / job.machine.stream
+    assert traffic["fp8"] - traffic["bf16"] == pytest.approx(moved)
+
+
 def test_a_dtype_that_the_chip_has_not() -> None:
     with pytest.raises(InputError, match="fp4"):
         toys.run(toys.gpt(), replace(BASE, dtype="fp4"))

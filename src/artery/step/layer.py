@@ -103,7 +103,7 @@ def _matmul(op: Matmul, layer: Layer, job: Job, path: str) -> tuple[Cost, Cost]:
     )
     cast = np.zeros(len(plans))
     if WIDTH[machine.operand] < machine.width and op.split != "vocab":
-        cast = _cast(m * k, machine)
+        cast = _cast(batch * m * k, machine)
     return Cost(forward, cast), Cost(backward, 2.0 * cast)
 
 
