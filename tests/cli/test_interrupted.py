@@ -42,7 +42,7 @@ class Dying:
 @click.command()
 def command():
     Dying()
-    time.sleep(60)
+    time.sleep(400)
 
 commands.import_module = lambda _: types.SimpleNamespace(command=command)
 """
@@ -62,7 +62,7 @@ def ended(before: str, *words: str) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=50,
+        timeout=300,
     )
     return done.returncode, done.stderr
 

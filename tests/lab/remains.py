@@ -13,7 +13,7 @@ from typing import Final
 MARKS: Final = (b"artery.runner.lab", b"nsenter", b"ibsim", b"opensm")
 """What the command lines of a lab's processes have."""
 
-PATIENCE: Final = 5.0
+PATIENCE: Final = 60.0
 """Seconds in which the kernel may still be clearing away what was killed."""
 
 

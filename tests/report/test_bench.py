@@ -349,14 +349,14 @@ def test_ctrl_c_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     command = [str(Path(sys.executable).parent / "artery"), "bench", "collectives", "--ranks", "2",
                "--sizes", "16M", "--repeats", "1000000", "--seconds", "80000"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 200
         ports: set[str] = set()
         while len(ports) < 2 and time.monotonic() < end:  # until both have found each other
             ports = ports_of(marked(mark))
             time.sleep(0.05)
         assert len(marked(mark)) >= 3
         parent.send_signal(signal.SIGINT)
-        out, err = parent.communicate(timeout=30)
+        out, err = parent.communicate(timeout=120)
     assert parent.returncode == 130
     assert out == b""
     assert err.decode().splitlines()[-1] == "interrupted"

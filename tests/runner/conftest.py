@@ -168,7 +168,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     def digest(ranks: int = 2, **more: Any) -> str:
         key = ranks, tuple(sorted(more.items()))
         if key not in known:
-            ran = run(tmp_path_factory.mktemp("undisturbed"), ranks, **more)
+            patient = fleet(places=ranks, hang=60.0, beat=60.0)
+            folder = tmp_path_factory.mktemp("undisturbed")
+            ran = run(folder, ranks, fleet=patient, policy=policy(ranks, begin=60.0), **more)
             assert ran.result.outcome == "finished"
             assert ran.result.restarts == 0
             assert ran.result.digest is not None

@@ -22,7 +22,7 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def none_left(mark: str, patience: float = 10.0) -> bool:
+def none_left(mark: str, patience: float = 60.0) -> bool:
     """Whether all marked processes are gone within ``patience`` seconds."""
     end = time.monotonic() + patience
     while marked(mark):

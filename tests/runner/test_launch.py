@@ -28,7 +28,7 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
     return value
 
 
-def run(code: str, ranks: int = 2, *, timeout: float = 30.0) -> tuple[list[str], Path]:
+def run(code: str, ranks: int = 2, *, timeout: float = 120.0) -> tuple[list[str], Path]:
     heard: list[str] = []
     with run_folder() as folder:
         launched([PYTHON, "-c", code], ranks, folder=folder, timeout=timeout, heard=heard.append)
@@ -44,7 +44,7 @@ def test_each_copy_knows_its_rank_and_the_first_one_is_heard(mark: str) -> None:
     )
     with run_folder() as folder:
         heard: list[str] = []
-        launched([PYTHON, "-c", code], 3, folder=folder, timeout=30, heard=heard.append)
+        launched([PYTHON, "-c", code], 3, folder=folder, timeout=120, heard=heard.append)
         assert heard == ["0 3 3 1 artery"]
         meetings = {(folder / f"{rank}.txt").read_text() for rank in range(3)}
         assert meetings == {(folder / "store").as_uri()}
@@ -54,10 +54,17 @@ def test_each_copy_knows_its_rank_and_the_first_one_is_heard(mark: str) -> None:
 
 @pytest.mark.real
 def test_the_one_that_failed_first_is_told_with_its_last_words(mark: str) -> None:
+    # Process 0 fails once nothing is left of process 1, process 2 would in a minute.
     code = (
         "import os, sys, time\n"
-        "if os.environ['RANK'] == '1': sys.exit('the disk is on fire')\n"
-        "time.sleep(0.3 if os.environ['RANK'] == '0' else 60)\n"
+        "from pathlib import Path\n"
+        "one = Path(os.environ['ARTERY_RUN_FOLDER']) / 'one'\n"
+        "if os.environ['RANK'] == '1':\n"
+        "    one.with_suffix('.new').write_text(str(os.getpid()))\n"
+        "    one.with_suffix('.new').rename(one)\n"
+        "    sys.exit('the disk is on fire')\n"
+        "if os.environ['RANK'] == '2': time.sleep(60)\n"
+        "while not one.exists() or Path('/proc', one.read_text()).exists(): time.sleep(0.01)\n"
         "sys.exit('Connection closed by peer [127.0.0.1]')"
     )
     start = time.monotonic()
@@ -76,8 +83,10 @@ def test_a_killed_process_is_told_by_its_signal(mark: str) -> None:
 
 @pytest.mark.real
 def test_time_is_up(mark: str) -> None:
-    with pytest.raises(RunError, match="time was up and process 1 still ran"):
-        run("import os, time; time.sleep(60 * int(os.environ['RANK']))", 2, timeout=2.0)
+    words = ["sh", "-c", '[ "$RANK" = 0 ] || sleep 60']  # a shell is there and gone at once
+    said = "time was up and process 1 still ran"
+    with run_folder() as folder, pytest.raises(RunError, match=said):
+        launched(words, 2, folder=folder, timeout=2.0)
     assert none_left(mark)
 
 
@@ -165,7 +174,7 @@ def test_a_guarded_command_ends_with_its_starter_too(
 def test_a_guard_passes_on_how_its_command_ended(code: str, message: str, mark: str) -> None:
     command = [PYTHON, "-m", "artery.runner.guard", PYTHON, "-c", code]
     with run_folder() as folder, pytest.raises(RunError, match=message):
-        started([(command, dict(os.environ))], folder=folder, timeout=30)
+        started([(command, dict(os.environ))], folder=folder, timeout=120)
     assert none_left(mark)
 
 
@@ -174,7 +183,7 @@ def test_commands_may_differ(mark: str) -> None:
     heard: list[str] = []
     with run_folder() as folder:
         commands = [([PYTHON, "-c", f"print({number})"], dict(os.environ)) for number in (7, 8)]
-        started(commands, folder=folder, timeout=30, heard=heard.append)
+        started(commands, folder=folder, timeout=120, heard=heard.append)
         assert (folder / "1.out").read_text() == "8\n"
     assert heard == ["7"]
     assert none_left(mark)

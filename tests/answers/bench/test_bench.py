@@ -356,7 +356,7 @@ def test_under_torchrun(mark: str) -> None:
     torchrun = str(Path(sys.executable).parent / "torchrun")
     command = [torchrun, "--standalone", "--nproc-per-node", "2", "--no-python", ARTERY, *ASKED]
     command.append("--json")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found = document(done.stdout)
     assert found["ranks"] == 2
@@ -369,7 +369,7 @@ def test_under_mpirun(mark: str) -> None:
     mpirun = str(Path(sys.executable).parent / "mpirun")
     command = [mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2", ARTERY, *ASKED]
     command += ["--backend", "mpi", "--algorithm", "library", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     found = document(done.stdout)
     assert (found["backend"], found["ranks"]) == ("mpi", 2)
@@ -393,7 +393,7 @@ def test_as_a_step_of_srun(mark: str) -> None:
         )
         for rank in range(2)
     ]  # fmt: skip
-    said = [rank.communicate(timeout=120) for rank in ranks]
+    said = [rank.communicate(timeout=300) for rank in ranks]
     assert [rank.returncode for rank in ranks] == [0, 0], said
     assert said[1][0] == ""
     assert [row["wrong"] for row in document(said[0][0])["results"]] == [0, 0]

@@ -60,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     log = folder / "torchrun.log"
     with log.open("wb") as out:
         done = subprocess.run(
-            command, env=environment, stdout=out, stderr=out, timeout=120, check=False
+            command, env=environment, stdout=out, stderr=out, timeout=300, check=False
         )
     return Run(log, sorted(folder.glob("rank*.json")), done.returncode)
 

@@ -18,7 +18,7 @@ from typing import Final
 
 NODES: Final = 4
 GPUS: Final = 2
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds until nodes must be idle; a quiet machine needs one."""
 
 _CONF: Final = """\

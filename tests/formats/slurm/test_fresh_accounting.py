@@ -16,7 +16,7 @@ from tests.formats.slurm.slurm_cluster import Cluster, cluster, free, stop, wait
 
 pytestmark = pytest.mark.real
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds until the database answers."""
 
 DATABASE, KEEPER = shutil.which("mariadbd") or "/usr/sbin/mariadbd", "/usr/sbin/slurmdbd"

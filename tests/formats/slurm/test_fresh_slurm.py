@@ -65,7 +65,7 @@ def test_a_node_and_a_job_that_runs_on_it(slurm: Cluster, tmp_path: Path) -> Non
 
 
 def _wait_running(slurm: Cluster, job: str) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while slurm.run("squeue", "-h", "-j", job, "-o", "%T").strip() != "RUNNING":
         assert time.monotonic() < until, slurm.logs()
         time.sleep(0.2)
@@ -89,8 +89,11 @@ def test_the_topology_is_a_network(source: str, slurm: Cluster, tmp_path: Path) 
 def test_finished_jobs(slurm: Cluster, tmp_path: Path) -> None:
     """Without a database sacct reads the file of completed jobs (-c)."""
     slurm.run("srun", "-N4", "-n4", "--job-name=probe", "hostname")
-    time.sleep(0.5)
     log = slurm.folder / "log" / "jobcomp.txt"
+    until = time.monotonic() + 120
+    while "=probe " not in (log.read_text("utf-8") if log.exists() else ""):
+        assert time.monotonic() < until, slurm.logs()
+        time.sleep(0.1)
     printed = slurm.run("sacct", "-c", "-P", "-f", str(log))
     found = reading(tmp_path, printed)
     assert (found.format, found.kind) == ("slurm-sacct", "jobs")
