@@ -1,7 +1,8 @@
 """The table of commands, and the group that loads one of them when it is called.
 
 The short help lives in the table so that ``artery --help`` imports no command. A new command is
-one file, ``cli/<name>.py``, exposing a click command called ``command``, and one line here.
+one file, ``cli/<name>.py``, exposing a click command called ``command``, one line here, and its
+help in Chinese, ``report/said/help/<name>.toml``.
 """
 
 from __future__ import annotations
