@@ -8,7 +8,7 @@ from artery.answers.train.compare import Scaling, TrainComparison
 from artery.core.term import Estimate, Measurement, Term
 from artery.report.train.exchange import exchange_lines, heading, scaling_lines
 from artery.report.words import Language
-from artery.runner.measured import Run
+from artery.runner.probing.measured import Run
 
 STEP = Term("step", "s", 0.1, 0.09, 0.11)
 EVERY = {"steps": 10, "bytes_sent": 40 * 2**20, "waited_s": 0.5}

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from artery.answers.train.terms import Spread
-from artery.runner import rounds
-from artery.runner.measured import COUNTED, typical
-from artery.runner.noise import QUIET, Noise, larger, noise
+from artery.runner.probing import rounds
+from artery.runner.probing.measured import COUNTED, typical
+from artery.runner.probing.noise import QUIET, Noise, larger, noise
 
 ROUNDS = 6
 

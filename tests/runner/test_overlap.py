@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from torch import nn
 
-from artery.runner.calibration import REFERENCE, calibrated
-from artery.runner.costs import Costs, fit, nonnegative
 from artery.runner.exchange.buckets import bucketed
 from artery.runner.exchange.compress import wire_bytes
-from artery.runner.exchanged import ExchangeTimer, count_exchange
-from artery.runner.machine import Machine, Sharing, Wire
-from artery.runner.measured import Run, communication, typical
-from artery.runner.operators import Operator, count
-from artery.runner.overlap import Bucket, Sent, play
+from artery.runner.probing.calibration import REFERENCE, calibrated
+from artery.runner.probing.costs import Costs, fit, nonnegative
+from artery.runner.probing.exchanged import ExchangeTimer, count_exchange
+from artery.runner.probing.machine import Machine, Sharing, Wire
+from artery.runner.probing.measured import Run, communication, typical
+from artery.runner.probing.operators import Operator, count
+from artery.runner.probing.overlap import Bucket, Sent, play
 from artery.runner.tasks import find_task
 
 

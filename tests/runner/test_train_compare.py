@@ -19,7 +19,7 @@ from artery.answers.train.compare import (
 )
 from artery.cli import main
 from artery.errors import InputError
-from artery.runner.measured import Run
+from artery.runner.probing.measured import Run
 
 pytestmark = pytest.mark.real
 

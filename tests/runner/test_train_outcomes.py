@@ -18,11 +18,11 @@ from artery.report.train import _failures
 from artery.report.train.exchange import exchange_lines
 from artery.report.train.words import train_words
 from artery.runner.checkpoint.folder import Folder, Torn
-from artery.runner.costs import Costs
-from artery.runner.machine import Machine as Machine_
-from artery.runner.machine import Sharing, Wire
-from artery.runner.measured import Run
 from artery.runner.models.factory import load
+from artery.runner.probing.costs import Costs
+from artery.runner.probing.machine import Machine as Machine_
+from artery.runner.probing.machine import Sharing, Wire
+from artery.runner.probing.measured import Run
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.repeats import Repeats
 from tests.runner.conftest import policy, run

@@ -41,7 +41,7 @@ def demo_train(note: Note = lambda _: None) -> dict[str, Any]:
 def _trained(note: Note) -> dict[str, Any]:
     from artery.answers.train import train
     from artery.answers.train.compare import compare_training
-    from artery.runner.measured import Run
+    from artery.runner.probing.measured import Run
 
     note("training undisturbed")
     calm = train(MODEL, **RUN).result

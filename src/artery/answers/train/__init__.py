@@ -23,8 +23,8 @@ from artery.formats.own.phase_rows import Row
 from artery.formats.own.phases import read_rows, spans_of
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.extra import installed
-from artery.runner.measured import Run
 from artery.runner.phases import NO_MORE
+from artery.runner.probing.measured import Run
 from artery.runner.settings import Settings
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet

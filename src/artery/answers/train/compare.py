@@ -18,11 +18,11 @@ from artery.answers.train.terms import Spread, step_tree, term
 from artery.core.term import Difference, Estimate, Measurement, Term, compare
 from artery.errors import InputError, Problem
 from artery.runner.extra import needed
-from artery.runner.measured import Run, Wanted, communication, exposed, slowest
-from artery.runner.noise import noise
+from artery.runner.probing.measured import Run, Wanted, communication, exposed, slowest
+from artery.runner.probing.noise import noise
 
 if TYPE_CHECKING:
-    from artery.runner.machine import Machine, Step
+    from artery.runner.probing.machine import Machine, Step
 
 TOLERANCE: Final = 0.15
 """Assumed half-width of the 80 % interval of a predicted time where nobody else computes: the goal
@@ -101,9 +101,9 @@ def calibrate_training(
     ``compress``: kinds of compression (``fp16``, ``bf16``, ``powersgd``) that are timed as well.
     """
     _torch()
-    from artery.runner.calibration import calibrated, wanted
-    from artery.runner.machine import cores
-    from artery.runner.probe import probe
+    from artery.runner.probing.calibration import calibrated, wanted
+    from artery.runner.probing.machine import cores
+    from artery.runner.probing.probe import probe
 
     _tell(progress, "calibrating: operators, all-reduces, one reference run")
     groups = sorted({number for number in ranks if number > 1})
@@ -129,7 +129,7 @@ def predict_training(run: Run, ranks: int, machine: Machine) -> Estimate:
 
 def _beyond(step: Step) -> str:
     """Say that a step is smaller or larger than all whose operators were timed; empty if not."""
-    from artery.runner.calibration import timed_flops
+    from artery.runner.probing.calibration import timed_flops
 
     least, most = timed_flops()
     if least <= step.flops <= most:
@@ -178,9 +178,9 @@ def compare_trainings(
     for run in runs:
         _check(run, ranks)
     _torch()
-    from artery.runner.calibration import calibrated, wanted
-    from artery.runner.machine import cores
-    from artery.runner.probe import probe
+    from artery.runner.probing.calibration import calibrated, wanted
+    from artery.runner.probing.machine import cores
+    from artery.runner.probing.probe import probe
 
     asked = Wanted(runs=tuple(runs), rounds=rounds)
     calibration: tuple[Run, ...] = ()
@@ -236,7 +236,7 @@ def _compared(
 
 def _measured(found: Sequence[Mapping[str, Any]], number: int) -> tuple[Measurement, float]:
     """Return what the ranks of a probe found of their run ``number``, and its bytes per rank."""
-    from artery.runner.machine import cores
+    from artery.runner.probing.machine import cores
 
     runs = [one["runs"][number] for one in found]
     parts = {name: slowest(runs, name) for name in ("forward", "backward", "optimizer")}

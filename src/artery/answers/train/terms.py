@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import hypot
 
 from artery.core.term import Term
-from artery.runner.noise import EIGHTY, Noise
+from artery.runner.probing.noise import EIGHTY, Noise
 
 Ends = tuple[float, float]
 

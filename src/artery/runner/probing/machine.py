@@ -1,7 +1,8 @@
 """What one calibration run says of a machine, and the steps that follow from it.
 
-Computing is priced operator by operator (:mod:`artery.runner.costs`), an all-reduce by its size
-(latency and bandwidth, from a sweep), and both together on a clock (:mod:`artery.runner.overlap`).
+Computing is priced operator by operator (:mod:`artery.runner.probing.costs`), an all-reduce by its
+size (latency and bandwidth, from a sweep), and both together on a clock
+(:mod:`artery.runner.probing.overlap`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.errors import UsageError
-from artery.runner.costs import Costs
 from artery.runner.exchange.compress import WIRE
-from artery.runner.exchanged import Exchanged, count_exchange
-from artery.runner.measured import Run
-from artery.runner.noise import QUIET, Noise
-from artery.runner.operators import Counted, Operator, count
-from artery.runner.overlap import Bucket, Sent, Timeline, play
+from artery.runner.probing.costs import Costs
+from artery.runner.probing.exchanged import Exchanged, count_exchange
+from artery.runner.probing.measured import Run
+from artery.runner.probing.noise import QUIET, Noise
+from artery.runner.probing.operators import Counted, Operator, count
+from artery.runner.probing.overlap import Bucket, Sent, Timeline, play
 from artery.runner.tasks import find_task
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from artery.runner.exchange.buckets import Buckets
 from artery.runner.exchange.compress import codec
-from artery.runner.measured import Run
+from artery.runner.probing.measured import Run
 from artery.runner.tasks import find_task
 
 

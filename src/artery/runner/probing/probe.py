@@ -1,4 +1,4 @@
-"""A short run that is measured: ``python -m artery.runner.probe``, one process per rank.
+"""A short run that is measured: ``python -m artery.runner.probing.probe``, one process per rank.
 
 What to do stands in ``probe.json`` of the run's folder; each rank leaves ``rank-N.json`` there, and
 its traces. All that is timed takes turns, a little of each in every round, so that all meet the
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from artery.runner.launch import FOLDER, launched, run_folder
-from artery.runner.measured import Run, Wanted
+from artery.runner.probing.measured import Run, Wanted
+from artery.runner.probing.rounds import Sweep, TimedOperators, TimedRun
 from artery.runner.ranks import end, gather
-from artery.runner.rounds import Sweep, TimedOperators, TimedRun
 
 
 def probe(
@@ -35,14 +35,14 @@ def probe(
     Traces are read before the run's folder is gone: ``runs[].trace`` holds the fields of
     :mod:`artery.formats.pytorch.kineto`.
     """
-    from artery.runner.profile import read_trace
+    from artery.runner.probing.profile import read_trace
 
     environ = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     if sys.platform == "linux":
         environ["GLOO_SOCKET_IFNAME"] = os.environ.get("GLOO_SOCKET_IFNAME", "lo")
     with run_folder() as folder:
         (folder / "probe.json").write_text(json.dumps(asdict(wanted)), "utf-8")
-        command = [sys.executable, "-m", "artery.runner.probe"]
+        command = [sys.executable, "-m", "artery.runner.probing.probe"]
         launched(command, ranks, folder=folder, timeout=timeout, environ=environ, heard=heard)
         found = []
         for rank in range(ranks):
@@ -98,8 +98,8 @@ def main() -> int:
 
 def _timers(wanted: dict[str, Any]) -> Iterator[TimedOperators]:
     """Yield what times the operators of the steps, and of the exchanges, that are wanted."""
-    from artery.runner.exchanged import ExchangeTimer
-    from artery.runner.operators import Timer
+    from artery.runner.probing.exchanged import ExchangeTimer
+    from artery.runner.probing.operators import Timer
     from artery.runner.tasks import find_task
 
     exchanged = set()

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from artery.runner.costs import fit
 from artery.runner.exchange.compress import WIRE
-from artery.runner.machine import Machine, Sharing, Wire, passes
-from artery.runner.measured import Run, Wanted, common, communication, exposed, typical
-from artery.runner.noise import larger, noise
-from artery.runner.operators import Operator
-from artery.runner.overlap import Timeline
+from artery.runner.probing.costs import fit
+from artery.runner.probing.machine import Machine, Sharing, Wire, passes
+from artery.runner.probing.measured import Run, Wanted, common, communication, exposed, typical
+from artery.runner.probing.noise import larger, noise
+from artery.runner.probing.operators import Operator
+from artery.runner.probing.overlap import Timeline
 
 SIZES: Final = (2**12, 2**16, 2**20, 2**22, 2**24, 25 * 2**20)
 """Bytes of the sweep: from one page to a full bucket."""

@@ -14,10 +14,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from artery.runner.exchange.compress import WIRE
-from artery.runner.measured import BLOCK, Run, Steps
-from artery.runner.operators import Operator
-from artery.runner.profile import traced
-from artery.runner.stepping import Stepper, TimedRanks
+from artery.runner.probing.measured import BLOCK, Run, Steps
+from artery.runner.probing.operators import Operator
+from artery.runner.probing.profile import traced
+from artery.runner.probing.stepping import Stepper, TimedRanks
 
 _REPEATS: Final = 2
 """All-reduces of each size per round, alone and beside computing (assumed)."""

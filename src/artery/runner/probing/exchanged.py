@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from artery.runner.exchange.buckets import Buckets
 from artery.runner.exchange.compress import codec
-from artery.runner.operators import Operator, Watch
+from artery.runner.probing.operators import Operator, Watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.runner.measured import COUNTED, covered, typical
+from artery.runner.probing.measured import COUNTED, covered, typical
 
 SAMPLES: Final = 200
 """Samples of rounds (assumed): the standard error is then known to a twentieth of itself."""

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.runner.operators import Operator
+from artery.runner.probing.operators import Operator
 
 ENOUGH: Final = 8
 """Timed operators of one name from which it is priced by itself (assumed)."""
