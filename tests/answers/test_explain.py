@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from artery.answers.explain import open_terms
@@ -42,3 +44,43 @@ def test_every_term_of_the_step_has_an_interval_and_the_step_the_narrowest() -> 
     assert len(parts) > 3
     assert root.high < sum(part.high for part in parts)
     assert root.low > sum(part.low for part in parts)
+
+
+SEVERAL: list[tuple[str, str, dict[str, Any]]] = [
+    ("llama3-8b", "dgx-h100:64", {}),
+    ("llama3-8b", "dgx-h100:64", {"zero": 3, "tp": 1, "pp": 1}),
+    ("llama3-70b", "dgx-h100:256", {"tp": 8, "pp": 4, "dp": 8}),
+    ("mixtral-8x7b", "dgx-h100:64", {}),
+    ("bert-large", "dgx-h100:16", {"dp_replicate": 2, "zero": 3}),
+    ("resnet50", "dgx-1v:8", {}),
+]
+
+
+@pytest.mark.parametrize(("model", "on", "options"), SEVERAL)
+def test_the_children_of_a_sum_add_up_to_it_and_nothing_stands_beside_what_it_is_in(
+    model: str, on: str, options: dict[str, Any]
+) -> None:
+    best = plan(model, on, **options).plans[0]
+    for root in (best.time.root, best.memory.root):
+        for path, term in root.walk():
+            if term.combine == "sum" and term.children:
+                total = sum(child.value for child in term.children)
+                assert total == pytest.approx(term.value, rel=1e-6), path
+            if term.combine == "none":
+                # None of those listed is the sum of all the others.
+                values = [child.value for child in term.children if child.value]
+                whole = sum(values)
+                assert not any(2 * one == pytest.approx(whole, rel=1e-9) for one in values), path
+
+
+def test_gradients_of_fsdp_are_scattered_layer_by_layer() -> None:
+    """No operation moves a whole stage's gradients: the largest are a layer's or the embedding's.
+
+    A layer of Llama 3 8B has 218 million weights, embedding and head 525 million each.
+    """
+    (best,) = plan("llama3-8b", "dgx-h100:64", zero=3, tp=1, pp=1).plans
+    sizes = [one.size for one in best.collectives if one.collective == "reduce_scatter"]
+    assert sizes
+    assert max(sizes) <= 2 * 526e6 * 4
+    (part,) = [one for one in best.time.root.children if one.name == "dp"]
+    assert "data_parallel_per_step" not in {one.name for one in part.children}

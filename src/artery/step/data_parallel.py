@@ -29,7 +29,8 @@ class Groups:
     def where(self, chosen: Bools) -> Groups:
         """The same groups for the ``chosen`` plans, groups of one, which are free, elsewhere."""
         shard, expert = np.where(chosen, self.shard, 1), np.where(chosen, self.expert, 1)
-        return replace(self, shard=shard, expert=expert)
+        replica = np.where(chosen, self.replica, 1)
+        return replace(self, shard=shard, expert=expert, replica=replica)
 
 
 def groups(plans: Plans) -> Groups:
@@ -75,6 +76,11 @@ def keeps_gathered(plans: Plans, machine: Machine) -> Bools:
     return np.asarray((plans.zero == 3) & (plans.pp > 1) & kept, dtype=np.bool_)
 
 
+def by_layer(plans: Plans, machine: Machine) -> Bools:
+    """Return which plans gather and scatter layer by layer, in every micro-batch (FSDP)."""
+    return np.asarray((plans.zero == 3) & ~keeps_gathered(plans, machine), dtype=np.bool_)
+
+
 def scatters_each(plans: Plans, machine: Machine) -> Bools:
     """Return which plans scatter their gradients after every micro-batch and keep a shard.
 
@@ -82,8 +88,8 @@ def scatters_each(plans: Plans, machine: Machine) -> Bools:
     refuses the pair for that reason, issue 823; MegaScale, arXiv 2402.15627, section 3.2, reduces
     once), and nothing is left of ZeRO 2 over ZeRO 1.
     """
-    fully = (plans.zero == 3) & ~keeps_gathered(plans, machine)
-    return np.asarray(fully | ((plans.zero == 2) & (plans.pp == 1)), dtype=np.bool_)
+    each = (plans.zero == 2) & (plans.pp == 1)
+    return np.asarray(by_layer(plans, machine) | each, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +105,10 @@ def per_step(weights: Weights, job: Job, path: str) -> StepTraffic:
 
     ZeRO 0: all-reduce of gradients. ZeRO 1 and 2, and FSDP that keeps its weights gathered:
     reduce-scatter of gradients, all-gather of updated weights (ZeRO, arXiv 1910.02054,
-    section 7). ZeRO 2 without a pipeline reduces after every micro-batch.
+    section 7). ZeRO 2 without a pipeline reduces after every micro-batch. FSDP has none of it.
     """
     plans, machine = job.plans, job.machine
-    group = groups(plans)
+    group = groups(plans).where(~by_layer(plans, machine))
     grad, weight = WIDTH[plans.shared.grad_dtype], machine.width
     sharded = plans.zero >= 1
     whole = _both(machine, "all_reduce", weights, grad, group.where(~sharded))

@@ -16,7 +16,7 @@ from artery.core.workload import Workload
 from artery.step.data_parallel import (
     LayerTraffic,
     StepTraffic,
-    keeps_gathered,
+    by_layer,
     per_layer,
     per_step,
 )
@@ -172,7 +172,7 @@ def _data_parallel(job: Job, costs: Ends, pace: Slowest) -> Floats:
     once = per_step(some.fullest, few, "data_parallel_per_step")
     step = StepTraffic(once.reduce[inverse], once.gather[inverse])
     exposed = once_per_step(step, pace, job)
-    fully = (plans.zero == 3) & ~keeps_gathered(plans, job.machine)
+    fully = by_layer(plans, job.machine)
     if not np.any(fully):
         return exposed
     layer = per_layer(some.layer, few, "data_parallel_per_layer")

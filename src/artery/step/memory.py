@@ -8,7 +8,7 @@ import numpy as np
 
 from artery.chip.roofline import WIDTH
 from artery.core.workload import Layer, Saved
-from artery.step.data_parallel import groups, keeps_gathered, scatters_each
+from artery.step.data_parallel import by_layer, groups, scatters_each
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
@@ -158,7 +158,7 @@ def _state(job: Job, weights: Weights, layer: Weights) -> _State:
     """Weights, gradients and optimizer state of one stage with ``weights``."""
     plans, machine = job.plans, job.machine
     group = groups(plans)
-    fully = (plans.zero == 3) & ~keeps_gathered(plans, machine)
+    fully = by_layer(plans, machine)
     shard, expert = np.where(fully, group.shard, 1), np.where(fully, group.expert, 1)
     held = (weights.dense / shard + weights.expert / expert) * machine.width
     gathered = np.where(fully, UNSHARDED_LAYERS * layer.total * machine.width, 0.0)

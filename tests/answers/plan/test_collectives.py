@@ -100,7 +100,7 @@ def test_a_network_card_is_for_simulate_and_a_slip_gets_the_nearest_name() -> No
 
 
 def test_a_collective_can_be_opened() -> None:
-    path = "step.dp.all_reduce over 64 by 1"
+    path = "step.dp.data_parallel_per_step.all_reduce over 64 by 1"
     answer = explain("bert-large", "dgx-h100:64", path, **BERT)
     term = answer.terms[0].term
     assert term.inputs["algorithm"] == "NVLSTree"

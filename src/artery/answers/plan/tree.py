@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import exp
+from math import exp, fsum, isclose
 from types import MappingProxyType
 
 from artery.core.term import Term
@@ -39,13 +39,13 @@ def step_tree(
 
     Below each part stand the terms that explain it: of one micro-batch, layer by layer, or of
     the whole step, and the collectives in ``operations``, by part. They explain the part and do
-    not add up to it, and share its relative interval. The intervals of the parts are independent,
-    so that the step's is narrower than their sum.
+    not add up to it, what is hidden being in them, and share its relative interval. The intervals
+    of the parts are independent, so that the step's is narrower than their sum.
     """
     root = ledger.tree("step")
     below: dict[str, list[Term]] = {}
     for name, part in _ONCE.items():
-        if name in ledger.terms:
+        if name in ledger.terms and ledger.terms[name].value:
             below.setdefault(part, []).append(ledger.tree(name))
     if "micro_batch.transfer" in ledger.terms:
         below.setdefault("pp", []).append(ledger.terms["micro_batch.transfer"])
@@ -53,12 +53,25 @@ def step_tree(
         for part, term in _of_layer(ledger, layer).items():
             below.setdefault(part, []).append(term)
     for part, terms in operations.items():
-        below.setdefault(part, []).extend(terms)
+        below[part] = _made_of(below.get(part, []), terms)
     parts = (
         _spread(replace(part, children=tuple(below.get(part.name, ()))), SPREAD[part.name])
         for part in root.children
     )
     return replace(root, low=low, high=high, children=tuple(parts))
+
+
+def _made_of(terms: Sequence[Term], operations: Sequence[Term]) -> list[Term]:
+    """Return the terms of a part with its operations: below the one that they add up to, if any.
+
+    One operation of a layer is done many times; such stand beside what explains them.
+    """
+    total = fsum(one.value for one in operations)
+    for place, term in enumerate(terms):
+        if term.value and not term.children and isclose(term.value, total, rel_tol=1e-9):
+            whole = replace(term, combine="sum", children=tuple(operations))
+            return [*terms[:place], whole, *terms[place + 1 :]]
+    return [*terms, *operations]
 
 
 def _spread(term: Term, deviation: float) -> Term:
