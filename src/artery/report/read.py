@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,7 +11,7 @@ from rich.text import Text
 from artery.answers.read import FileRead, ReadAnswer
 from artery.report.said import said
 from artery.report.terminal import indented, labelled
-from artery.report.words import Language, Words
+from artery.report.words import Language, Words, by_language
 
 _EN = {
     "warning": "warning",
@@ -34,15 +33,10 @@ _ZH = {
     "more": "另有 {count} 处",
     "system": "系统 测量 负载 轨迹 日志 作业 状态",
 }
-_WORDS: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
-)
+read_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""
+
 _MOST_IGNORED = 5
-
-
-def read_words(language: Language) -> Words:
-    """Return the words of ``read`` in one language."""
-    return _WORDS[language]
 
 
 def read_payload(answer: ReadAnswer) -> Mapping[str, object]:
@@ -56,7 +50,7 @@ def read_drawing(answer: ReadAnswer, language: Language) -> RenderableType:
 
 
 def _file(one: FileRead, language: Language) -> RenderableType:
-    word = _WORDS[language]
+    word = read_words(language)
     title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
     summary = (said(line, language, "summaries") for line in one.summary)
     parts: list[RenderableType] = [Text(line, overflow="fold") for line in summary]
@@ -79,7 +73,7 @@ def _kind(one: FileRead, word: Words) -> str:
 
 
 def _ignored(one: FileRead, language: Language) -> list[RenderableType]:
-    word = _WORDS[language]
+    word = read_words(language)
     lines: list[RenderableType] = []
     for run in one.ignored[:_MOST_IGNORED]:
         last = run.line + run.count - 1

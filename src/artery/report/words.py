@@ -6,12 +6,19 @@ renderer fills them. Numbers keep SI units in both languages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Literal
 
 Language = Literal["en", "zh"]
 Words = Mapping[str, str]
+
+
+def by_language(en: Words, zh: Words) -> Callable[[Language], Words]:
+    """Return what gives the table of one language."""
+    tables: Mapping[Language, Words] = {"en": MappingProxyType(en), "zh": MappingProxyType(zh)}
+    return tables.__getitem__
+
 
 _EN = {
     # parts of the step (the keys of ``breakdown_s``) and of the memory
@@ -301,18 +308,8 @@ _PHRASES_ZH = {
 }
 """What answers say in English words of their own: whole, as a beginning, or as an end."""
 
-_TABLES: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
-)
-
-
-def words(language: Language) -> Words:
-    """Return the table of one language.
-
-    >>> words("en")["bubble"], words("zh")["bubble"]
-    ('pipeline bubble', '流水线气泡')
-    """
-    return _TABLES[language]
+words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""
 
 
 def phrase(text: str, language: Language) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language, Words
+from artery.report.words import by_language
 
 _EN = {
     "time": "time: median over {repeats} repeats after {warmup} to warm up, of the slowest rank",
@@ -76,11 +73,5 @@ _ZH = {
     "read": "读", "write": "写", "copy": "复制", "triad": "a·x + y",
     "next": "下一步",
 }  # fmt: skip
-_WORDS: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
-)
-
-
-def bench_words(language: Language) -> Words:
-    """Return the words of ``bench`` in one language."""
-    return _WORDS[language]
+bench_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""

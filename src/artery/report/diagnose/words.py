@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language, Words
+from artery.report.words import by_language
 
 _EN = {
     "healthy": "healthy",
@@ -256,9 +253,5 @@ _ZH = {
     "job_cost": "每百万样本现在 {now}，修复后 {repaired}；故障每天花费 {day}",
 }
 
-_TABLES: Mapping[Language, Words] = MappingProxyType({"en": _EN, "zh": _ZH})
-
-
-def diagnose_words(language: Language) -> Words:
-    """Return the table of one language; both have the same keys."""
-    return _TABLES[language]
+diagnose_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language, Words
+from artery.report.words import by_language
 
 _EN = {
     "title": "{chips} chips on {nodes} nodes of {rails} rails, switches of {radix} x {port}",
@@ -278,19 +275,8 @@ _FINDINGS_ZH = {
     "oversubscribed_fix": "跨叶的 all-to-all 会慢这么多倍；有意为之则无妨。",
 }
 
-_TABLES: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
-)
-_FINDINGS: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_FINDINGS_EN), "zh": MappingProxyType(_FINDINGS_ZH)}
-)
+fabric_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""
 
-
-def fabric_words(language: Language) -> Words:
-    """Return the table of one language; both have the same keys."""
-    return _TABLES[language]
-
-
-def finding_words(language: Language) -> Words:
-    """Return the words of findings: ``CAUSE`` says what is wrong, ``CAUSE_fix`` what mends it."""
-    return _FINDINGS[language]
+finding_words = by_language(_FINDINGS_EN, _FINDINGS_ZH)
+"""The words of findings: ``CAUSE`` says what is wrong, ``CAUSE_fix`` what mends it."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language
+from artery.report.words import by_language
 
 _DOES_EN = {
     "step": "training",
@@ -92,17 +89,8 @@ _ZH = {
     "against_restart": "整个重启",
 }
 
-_TABLES: Mapping[Language, Mapping[str, str]] = MappingProxyType(
-    {
-        "en": {**_EN, **{f"did_{name}": text for name, text in _DOES_EN.items()}},
-        "zh": {**_ZH, **{f"did_{name}": text for name, text in _DOES_ZH.items()}},
-    }
+log_words = by_language(
+    {**_EN, **{f"did_{name}": text for name, text in _DOES_EN.items()}},
+    {**_ZH, **{f"did_{name}": text for name, text in _DOES_ZH.items()}},
 )
-
-
-def log_words(language: Language) -> Mapping[str, str]:
-    """Return the table of one language; both have the same keys.
-
-    ``did_`` and the name of an activity says what a run did.
-    """
-    return _TABLES[language]
+"""The table of one language; ``did_`` and the name of an activity says what a run did."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language
+from artery.report.words import by_language
 
 _EN = {
     "mtbf": "MTBF",
@@ -182,9 +179,5 @@ _ZH = {
     "unfit": "该方案放不下；以下按放得下计算。",
 }
 
-_TABLES: Mapping[Language, Mapping[str, str]] = MappingProxyType({"en": _EN, "zh": _ZH})
-
-
-def goodput_words(language: Language) -> Mapping[str, str]:
-    """Return the table of one language; both have the same keys."""
-    return _TABLES[language]
+goodput_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language, Words
+from artery.report.words import by_language
 
 _EN = {
     "up": 'lab "{name}": {hosts} hosts, {switches} switches, {wires} wires',
@@ -123,11 +120,5 @@ _ZH = {
     "span": "{low} 至 {high}",
 }
 
-_WORDS: Mapping[Language, Words] = MappingProxyType(
-    {"en": MappingProxyType(_EN), "zh": MappingProxyType(_ZH)}
-)
-
-
-def lab_words(language: Language) -> Words:
-    """Return the words of ``lab`` in one language."""
-    return _WORDS[language]
+lab_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language
+from artery.report.words import by_language
 
 _EN = {
     "job": "{count} job",
@@ -124,9 +121,5 @@ _ZH = {
     "next": "下一步",
 }
 
-_TABLES: Mapping[Language, Mapping[str, str]] = MappingProxyType({"en": _EN, "zh": _ZH})
-
-
-def schedule_words(language: Language) -> Mapping[str, str]:
-    """Return the table of one language; both have the same keys."""
-    return _TABLES[language]
+schedule_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""

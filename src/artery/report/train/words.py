@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from artery.report.words import Language
+from artery.report.words import by_language
 
 _EN = {
     "finished": "{steps} steps on {ranks} ranks in {time}",
@@ -45,9 +42,5 @@ _ZH = {
     "warning": "警告",
 }
 
-_TABLES: Mapping[Language, Mapping[str, str]] = MappingProxyType({"en": _EN, "zh": _ZH})
-
-
-def train_words(language: Language) -> Mapping[str, str]:
-    """Return the words in a language."""
-    return _TABLES[language]
+train_words = by_language(_EN, _ZH)
+"""The table of one language; both have the same keys."""
