@@ -5,8 +5,9 @@ from string import Formatter
 import pytest
 
 from artery.report.bars import COLOURS, GROUPS
-from artery.report.plan.payload import HOLDERS, PARTS
+from artery.report.plan.payload import HOLDERS
 from artery.report.words import phrase, words
+from artery.step import PARTS
 
 
 def fields(text: str) -> set[str]:

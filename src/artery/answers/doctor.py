@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final, Literal
 
+from artery.meter.surroundings import cores
+
 State = Literal["ok", "missing", "failed"]
 
 _COMPILERS: Final = ("cc", "gcc", "clang")
@@ -55,7 +57,7 @@ def doctor() -> DoctorAnswer:
         _package("numpy", "planning"),
         *(_package(name, "training and measuring") for name in _OPTIONAL_PACKAGES),
         Check("machine", "system", "ok", f"{platform.system()} {platform.machine()}"),
-        Check("machine", "cores", "ok", str(_cores())),
+        Check("machine", "cores", "ok", str(cores())),
         _memory(),
         _first_tool("machine", "compiler", _COMPILERS, "the C loops"),
         _loops(),
@@ -98,13 +100,6 @@ def _package(name: str, needed_for: str) -> Check:
         return Check("python", name, "ok", version(name), needed_for)
     except PackageNotFoundError:
         return Check("python", name, "missing", "not installed", needed_for)
-
-
-def _cores() -> int:
-    """Return the cores that this process may use, which in a container are fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _loops() -> Check:

@@ -40,7 +40,7 @@ def surroundings() -> Surroundings:
 
 
 def cores() -> int:
-    """Return the cores that this process may use."""
+    """Return the cores that this process may use, which in a container are fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

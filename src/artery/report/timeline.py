@@ -13,7 +13,8 @@ from typing import Final, Literal
 
 from artery.answers.plan.result import PlanResult
 from artery.core.plan import Plan, Recompute
-from artery.report.plan.payload import PARTS, by_part
+from artery.report.plan.payload import by_part
+from artery.step import PARTS
 
 Stream = Literal["compute", "comm"]
 Pass = Literal["forward", "backward"]

@@ -13,6 +13,7 @@ from typing import Any, Final
 from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
 from artery.answers.lab.predict import Flows, Predicted, flows, predict
 from artery.errors import InputError, Problem, RunError, UsageError
+from artery.meter.surroundings import cores
 from artery.runner.extra import installed
 from artery.runner.lab import client, commanded
 
@@ -143,7 +144,7 @@ def _measured(
         ),
         flows=seen,
         load=os.getloadavg()[0],
-        cores=_cores(),
+        cores=cores(),
     )
 
 
@@ -201,15 +202,8 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
         ),
         flows=None,
         load=os.getloadavg()[0],
-        cores=_cores(),
+        cores=cores(),
     )
-
-
-def _cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _refused(on: str, rule: str, fix: str) -> InputError:

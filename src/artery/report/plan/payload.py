@@ -16,22 +16,7 @@ from artery.answers.plan.contention import Exchange, Network, Spread
 from artery.answers.plan.result import PlanAnswer, PlanResult, Run
 from artery.core.plan import Plan
 from artery.core.term import Term
-
-PARTS = (
-    "compute",
-    "memory_bound",
-    "tp",
-    "pp",
-    "cp",
-    "ep",
-    "dp",
-    "bubble",
-    "optimizer",
-    "host",
-    "straggler",
-    "other",
-)
-"""The parts of a step, in the order in which every answer shows them."""
+from artery.step import PARTS
 
 HOLDERS = ("weights", "gradients", "optimizer", "activations", "other")
 """What holds memory, in the order in which every answer shows it."""
