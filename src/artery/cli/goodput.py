@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from artery.cli.all_flags import AllFlags, refused, told_on_the_line
 from artery.cli.flags import from_option, plan_flags, request
 from artery.cli.options import node_option, quantity, set_option, shared_options
-from artery.errors import InputError, UsageError
+from artery.errors import InfeasibleError, InputError, UsageError
 from artery.report.words import Language
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from artery.answers.goodput.result import GoodputAnswer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-_INFEASIBLE: Final = 4
 
 _TIME: Final = quantity("s")
 _PER: Final = click.FloatRange(min=0)
@@ -301,4 +299,4 @@ def command(
 
         deliver(goodput_drawing(answer, lang, asked.typed(), run), out)
     if answer.plan.fitting == 0:
-        raise click.exceptions.Exit(_INFEASIBLE)
+        raise click.exceptions.Exit(InfeasibleError.exit_code)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 import click
 
 from artery.cli.flags import Whole, from_option, plan_flags, request
 from artery.cli.options import node_option, set_option, shared_options, writable
 from artery.cli.watching import watching
+from artery.errors import InfeasibleError
 from artery.report.words import Language
-
-_INFEASIBLE: Final = 4
 
 
 @click.command("plan")
@@ -85,4 +83,4 @@ def command(
 
         write_whole(trace, step_trace(answer))
     if answer.fitting == 0:
-        raise click.exceptions.Exit(_INFEASIBLE)
+        raise click.exceptions.Exit(InfeasibleError.exit_code)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from artery.cli.flags import plan_flags, request
@@ -15,6 +13,7 @@ from artery.cli.options import (
     system_option,
 )
 from artery.cli.watching import watching
+from artery.errors import InfeasibleError
 from artery.report.words import Language
 
 _LARGEST = 4_000_000
@@ -28,9 +27,6 @@ def _counts(context: click.Context, parameter: click.Parameter, value: str) -> t
         message = f'"{value}" must be counts from 1 to {_LARGEST:,}, for example 1,8,64,1024'
         raise click.BadParameter(message, context, parameter)
     return tuple(counts)
-
-
-_INFEASIBLE: Final = 4
 
 
 @click.command("scale")
@@ -97,4 +93,4 @@ def command(
 
         deliver(scale_drawing(answer, lang, asked.typed()), out, least=TABLE_WIDTH)
     if all(point.result is None or point.result.fits == "no" for point in answer.points):
-        raise click.exceptions.Exit(_INFEASIBLE)
+        raise click.exceptions.Exit(InfeasibleError.exit_code)

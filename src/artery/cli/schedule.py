@@ -10,10 +10,8 @@ import click
 
 from artery.cli.all_flags import AllFlags, refused, told_on_the_line
 from artery.cli.options import quantity, set_option, shared_options, system_option, writable
-from artery.errors import InputError, UsageError
+from artery.errors import InfeasibleError, InputError, UsageError
 from artery.report.words import Language
-
-_INFEASIBLE: Final = 4
 
 _TIME: Final = quantity("s")
 _PER: Final = click.FloatRange(min=0)
@@ -188,7 +186,7 @@ def command(
         asked = f"{trace} --on {on}"
         deliver(schedule_drawing(answer, lang, asked), out, least=LEAST_WIDTH)
     if answer.spot is not None and not answer.spot.fits:
-        raise click.exceptions.Exit(_INFEASIBLE)
+        raise click.exceptions.Exit(InfeasibleError.exit_code)
 
 
 def _check_files(timeline_file: str | None, out: str) -> None:
