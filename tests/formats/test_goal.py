@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import artery
+from artery.answers.simulate.request import Request
+from artery.answers.simulate.work import simulate_work
 from artery.collective.schedules import messages, schedule
 from artery.core.graph import TaskGraph
 from artery.core.schedule import Schedule
@@ -257,3 +262,35 @@ def test_zeros_before_a_number_are_nothing() -> None:
     graph = read(f"num_ranks {'0' * 5_000}1\nrank 0 {{\ncalc {'0' * 60}7\n}}")
     assert graph.ranks == 1
     assert graph.delay.tolist() == [7_000]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "words"),
+    [
+        (b"\nhello\nworld\n", 2, '"hello", a GOAL text begins with num_ranks'),
+        (b'{"a": 1}', 1, "a GOAL text begins"),
+        (b"\x00\x01binary\xff", 1, "a GOAL text begins"),
+        (b"num_ranks 2\nsend 8b to 1\n", 2, "stands outside of any rank"),
+    ],
+)
+def test_junk_with_the_name_of_goal_is_told_as_goal(
+    tmp_path: Path, content: bytes, line: int, words: str
+) -> None:
+    file = tmp_path / "junk.goal"
+    file.write_bytes(content)
+    for ask in (
+        lambda: artery.read(str(file)),
+        lambda: simulate_work(str(file), Request(collective="", on="dgx-h100:8")),
+    ):
+        with pytest.raises(InputError) as caught:
+            ask()
+        (problem,) = caught.value.problems
+        assert (problem.file, problem.line) == (str(file), line)
+        assert words in str(problem)
+
+
+def test_an_empty_goal_is_told_what_it_needs(tmp_path: Path) -> None:
+    file = tmp_path / "nothing.goal"
+    file.touch()
+    with pytest.raises(InputError, match="an empty file, a GOAL text has ranks, num_ranks 2"):
+        artery.read(str(file))

@@ -138,6 +138,20 @@ def test_a_coupled_run_is_not_played_for_a_timeline(
         assert "coupled engine, a timeline" in capsys.readouterr().err
 
 
+def test_switches_of_an_exported_file_are_told_and_not_played_as_chips(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = exported(tmp_path, "x.goal", "--algorithm", "nvls_tree")
+    assert "switches that add are ranks of the file" in capsys.readouterr().err
+    assert main(["simulate", "--work", str(place), "--on", "dgx-h100:18"]) == 3
+    said = capsys.readouterr().err
+    assert "ranks 16 to 17 are switches that add" in said
+    assert "--offload none" in said
+    place = exported(tmp_path, "y.goal", "--offload", "none")
+    assert "switches" not in capsys.readouterr().err
+    assert main(["simulate", "--work", str(place), "--on", "dgx-h100:16"]) == 0
+
+
 def test_a_work_is_not_exported(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["simulate", "--work", "x.goal", "--on", "dgx-h100:8", "--export", "y.goal"]
     assert main(asked) == 2

@@ -196,10 +196,10 @@ def export(*, system: str, to: str, as_json: bool, lang: Language, out: str) -> 
     from artery.answers.fabric.export import fabric_export
     from artery.report.files import write_whole
     from artery.report.json import document
+    from artery.report.said import warned
 
-    del lang  # the files have no words
-    answer = fabric_export(system, to)
-    for warning in answer.warnings:
+    answer = fabric_export(system, to)  # the files have no words
+    for warning in warned(answer.warnings, lang):
         click.echo(warning, err=True)
     if as_json:
         keys = ("system", "to", "text", "warnings")

@@ -114,6 +114,7 @@ def command(
     from artery.answers.simulate import watched
     from artery.report.files import write_whole
     from artery.report.json import document
+    from artery.report.said import warned
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing
     from artery.report.simulate.files import export, link_map, message_trace
     from artery.report.simulate.payload import simulate_payload
@@ -132,7 +133,8 @@ def command(
     if collective is None:
         raise UsageError("COLLECTIVE is missing; name one, or give --work FILE")
     files: list[tuple[str, str]] = []
-    laid = None if export_file is None else partial(export, export_file, files)
+    warnings: list[str] = []
+    laid = None if export_file is None else partial(export, export_file, files, warnings)
     with watching() as told:
         timed = trace_file is not None
         answer = watched(told, collective, on, laid=laid, timed=timed, **options)
@@ -142,6 +144,8 @@ def command(
         files.append((trace_file, message_trace(answer)))
     for name, text in files:
         write_whole(name, text)
+    for warning in warned(warnings, lang):
+        click.echo(warning, err=True)
     if as_json:
         write_whole(out, document("simulate", simulate_payload(answer)))
     else:

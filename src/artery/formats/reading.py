@@ -79,6 +79,8 @@ class Format:
 
     ``read`` raises ``InputError`` for a file of the format that says nothing usable. ``stream``,
     if given, reads a file of any size by its path and is told the first part's claim only.
+    A file that no format knows is read, and told what is wrong with it, by the one whose ``ending``
+    its name has.
     """
 
     name: str
@@ -89,3 +91,4 @@ class Format:
     table: bool = False
     notes: tuple[str, ...] = field(default_factory=tuple)
     stream: Callable[[str, Progress | None], Reading] | None = None
+    ending: str | None = None

@@ -142,7 +142,9 @@ def _read(
     text = read_text(path)
     if format_name is not None:
         return named[format_name].read(text), text
-    claims = recognise(text)
+    claims = recognise(text) or tuple(
+        each for each in formats() if each.ending and path.lower().endswith(each.ending)
+    )
     if not claims:
         known = ", ".join(sorted(format_.name for format_ in formats()))
         raise InputError(

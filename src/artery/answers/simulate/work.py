@@ -110,11 +110,13 @@ def _graph(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
     """Return the work, its format, and whether one trace was copied for all chips."""
     from artery.formats.chakra.graph import job_graph
     from artery.formats.chakra.nodes import rank_files, read_nodes
-    from artery.formats.goal import task_graph
+    from artery.formats.goal import switches_of, task_graph
     from artery.formats.text import read_text
 
     if not Path(file).is_dir() and _is_goal(file):
-        return task_graph(read_text(file)), "goal", False
+        text = read_text(file)
+        _refuse_switches(file, switches_of(text))
+        return task_graph(text), "goal", False
     files = rank_files(file)
     _refuse_empty(files)
     ranks = [(name, read_nodes(name)) for name in files]
@@ -155,6 +157,19 @@ def _refuse_empty(files: Sequence[str]) -> None:
                 )
 
 
+def _refuse_switches(file: str, switches: str | None) -> None:
+    """Refuse ranks that stand for switches: on chips, others would be in their way."""
+    if switches is not None:
+        raise InputError(
+            Problem(
+                file=file,
+                found=f"{switches} are switches that add",
+                rule="--work plays every rank on a chip",
+                fix="simulate the collective itself, or --export it with --offload none",
+            )
+        )
+
+
 def _is_goal(file: str) -> bool:
     """Whether a file is GOAL; what cannot be read as text is not, and is told by who reads it."""
     from artery.formats.goal import FORMAT
@@ -162,8 +177,10 @@ def _is_goal(file: str) -> bool:
 
     if file.endswith((".et", ".et.gz")):
         return False
+    called = bool(FORMAT.ending) and file.lower().endswith(FORMAT.ending or "")
     try:
-        return FORMAT.recognise(read_text(file)) > 0
+        text = read_text(file)
+        return FORMAT.recognise(text) > 0 or (called and bool(text.content.strip()))
     except InputError:
         return False
 

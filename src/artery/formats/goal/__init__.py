@@ -7,7 +7,7 @@ block of sends, receives and computation in nanoseconds, with the dependencies b
 
 from __future__ import annotations
 
-from artery.formats.goal.reader import FORMAT, task_graph
+from artery.formats.goal.reader import FORMAT, switches_of, task_graph
 from artery.formats.goal.writer import goal
 
-__all__ = ["FORMAT", "goal", "task_graph"]
+__all__ = ["FORMAT", "goal", "switches_of", "task_graph"]

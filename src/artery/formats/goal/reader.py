@@ -26,6 +26,9 @@ _RANK: Final = re.compile(r"rank\s+(\d+)\s*\{")
 _COUNT: Final = re.compile(r"num_ranks\s+(\d+)")
 _COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
+_SWITCHES: Final = re.compile(r"^// (ranks \d+ to \d+) are switches$", re.MULTILINE)
+"""What the writer says of ranks that are no chips."""
+
 _MOST: Final = 10**15
 """Assumed: a petabyte, or eleven days, in one line is a slip of the pen."""
 
@@ -86,6 +89,7 @@ def _read(text: Text) -> _Tasks:
     tasks = _Tasks(text.path)
     content = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text.content)
     rank, labels, begun = -1, dict[str, int](), dict[int, int]()
+    outside = False  # of what stands outside of ranks, the first line is told
     for number, raw in enumerate(content.split("\n"), start=1):
         line = raw.strip()
         if not line:
@@ -98,16 +102,30 @@ def _read(text: Text) -> _Tasks:
             rank, labels = _number(tasks, number, found[1], _NAMES, "a rank has 32 bits"), {}
             _check_rank(tasks, number, rank, begun.get(rank))
             begun.setdefault(rank, number)
+            outside = False
         elif line == "}":
             rank = -1
         elif rank < 0:
-            tasks.wrong(number, f'"{line}"', "stands outside of any rank", 'begin with "rank 0 {"')
+            if not outside:
+                _outside(tasks, number, line)
+            outside = True
         else:
             _statement(tasks, number, rank, line, labels)
-    if not begun:
+    if not content.strip():
+        fix = "num_ranks 2, then what each does, from rank 0 { to }"
+        tasks.wrong(1, "an empty file", "a GOAL text has ranks", fix)
+    elif not begun and not outside:
         fix = "write what each does, from rank 0 { to }"
         tasks.wrong(1, f"num_ranks {tasks.ranks}", "no rank has anything to do", fix)
     return tasks
+
+
+def _outside(tasks: _Tasks, number: int, line: str) -> None:
+    """Note a line that no rank does; that it is no GOAL at all, where nothing came before it."""
+    rule = "stands outside of any rank"
+    if not tasks.ranks and not tasks.rank:
+        rule = "a GOAL text begins with num_ranks, then the blocks of ranks"
+    tasks.wrong(number, f'"{line:.60}"', rule, 'begin with "rank 0 {"')
 
 
 def _statement(tasks: _Tasks, number: int, rank: int, line: str, labels: dict[str, int]) -> None:
@@ -268,6 +286,12 @@ def _deadlock(tasks: _Tasks, waits_for: list[list[int]], stuck: set[int]) -> NoR
     )
 
 
+def switches_of(text: Text) -> str | None:
+    """Return which ranks stand for switches that add, as the file says where artery wrote it."""
+    found = _SWITCHES.search(text.head)
+    return None if found is None else found[1]
+
+
 def _sure(text: Text) -> float:
     head = _COMMENT.sub("", text.head).strip()
     if _COUNT.search(head) and _RANK.search(head):
@@ -298,4 +322,4 @@ def _reading(text: Text) -> Reading:
     )
 
 
-FORMAT: Final = Format("goal", "trace", _sure, _reading)
+FORMAT: Final = Format("goal", "trace", _sure, _reading, ending=".goal")

@@ -82,11 +82,17 @@ def message_trace(answer: SimulateAnswer) -> str:
     return json.dumps(document, separators=(",", ":"))
 
 
-def export(name: str, files: list[tuple[str, str]], jobs: tuple[Placed, ...], engine: str) -> None:
+def export(
+    name: str,
+    files: list[tuple[str, str]],
+    warnings: list[str],
+    jobs: tuple[Placed, ...],
+    engine: str,
+) -> None:
     """Add to ``files`` the schedule of all jobs, chips as hosts, in the format that ``name`` says.
 
-    Raises ``InputError`` where ``engine`` plays a sample, for too many messages, and for what the
-    format does not hold.
+    To ``warnings`` goes what a reader of the file should know. Raises ``InputError`` where
+    ``engine`` plays a sample, for too many messages, and for what the format does not hold.
     """
     sampled = engine == "sampled"
     count = sum(transfers_of(job) for job in jobs)
@@ -97,6 +103,11 @@ def export(name: str, files: list[tuple[str, str]], jobs: tuple[Placed, ...], en
     channels = [Channel(job.schedule, job.size, job.chips) for job in jobs]
     lines = htsim_traffic(channels) if name.lower().endswith(".cm") else goal(channels)
     files.append((name, "\n".join(lines)))
+    if any(job.schedule.switches for job in jobs):
+        warnings.append(
+            "switches that add are ranks of the file, after those of chips: other simulators take "
+            "them as hosts, and --work does not play them; --offload none has chips add"
+        )
 
 
 def _names(kept: Messages) -> list[dict[str, Any]]:
