@@ -261,3 +261,11 @@ def test_nothing_is_wired_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Assembly, "edges", refuse)
     assert system("rail-clos-h100:100000").chips == 100_000
+
+
+def test_what_a_library_reached_on_one_machine_is_not_the_links_own_share() -> None:
+    """NCCL reached 5.6 of a node's 50 GB/s on Jean Zay; other machines of these links need not."""
+    poor = system("jean-zay-a100:64").tiers[-1]
+    assert 4 * poor.link.bandwidth * poor.link.efficiency == pytest.approx(5.6e9, rel=0.01)
+    plain = system("dgx-a100:64", ["fabric.nic.link=omnipath100"]).tiers[-1]
+    assert plain.link.bandwidth * plain.link.efficiency > 10e9
