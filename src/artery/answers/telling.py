@@ -15,11 +15,11 @@ Heard = Callable[[str], None]
 """Who is told what is being done, in a few words."""
 
 
-def _nobody(_: str) -> None:
+def nobody(_: str) -> None:
     """Hear nothing."""
 
 
-_HEARD: Final[ContextVar[Heard]] = ContextVar("heard", default=_nobody)
+_HEARD: Final[ContextVar[Heard]] = ContextVar("heard", default=nobody)
 
 
 def tell(text: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from artery import units
 from artery.answers.arguments import check_kinds
 from artery.answers.bench.gpus import check_gpus
-from artery.answers.bench.job import Case, Heard, Job, PairCase, Report
+from artery.answers.bench.job import Case, Job, PairCase, Report
 from artery.answers.bench.prediction import Table, check_size, predicted
 from artery.answers.bench.request import (
     ACROSS,
@@ -32,6 +32,7 @@ from artery.answers.bench.result import (
 from artery.answers.bench.run import reported, require, stands_among
 from artery.answers.expect.result import DTYPES
 from artery.answers.systems import system_of
+from artery.answers.telling import Heard
 from artery.collective.bandwidth import bus_factor
 from artery.core.pricing import Collective, Demand
 from artery.core.system import System

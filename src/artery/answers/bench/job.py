@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 from artery.core.pricing import Collective
 
 Backend = Literal["auto", "gloo", "nccl", "mpi"]
-
-Heard = Callable[[str], None]
-"""Hears a line for each case that is done."""
 
 LIBRARY = "library"
 """The algorithm that stands for the library's own collective."""

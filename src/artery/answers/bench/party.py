@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from artery.answers.bench.gpus import check_gpus, gpus
-from artery.answers.bench.job import Backend, Case, Heard, Job
+from artery.answers.bench.job import Backend, Case, Job
 from artery.answers.bench.meeting import check_meeting, meeting_of, unmet
+from artery.answers.telling import Heard
 from artery.core.schedule import Schedule
 from artery.meter.collectives import Library
 from artery.meter.surroundings import surroundings

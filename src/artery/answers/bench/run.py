@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from artery.answers.bench.job import Backend, Heard, Job, Report
+from artery.answers.bench.job import Backend, Job, Report
+from artery.answers.telling import Heard
 from artery.errors import InputError, Problem, RunError
 from artery.runner.launch import FOLDER, World, launched, run_folder, started, world
 

@@ -15,10 +15,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from artery.answers.bench.job import LIBRARY, Case, Done, Heard, Job, Report
+from artery.answers.bench.job import LIBRARY, Case, Done, Job, Report
 from artery.answers.bench.pairs import pairs_done
 from artery.answers.bench.party import Party, about, joined, library_for, meeting_room
 from artery.answers.systems import system_of
+from artery.answers.telling import Heard
 from artery.collective.schedules import schedule
 from artery.core.schedule import Schedule, Step
 from artery.errors import ArteryError, RunError

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from artery.answers.simulate.request import DEFAULT_SIZE, Request
+from artery.answers.telling import Heard, nobody
 from artery.core.pricing import named
 from artery.errors import UnknownNameError, UsageError
 
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
     from artery.answers.simulate.result import Note, SimulateAnswer, Tried
     from artery.simulator.scenario import EngineName, FlowControl
     from artery.simulator.seeds import Range
-
-Heard = Callable[[str], None]
-"""Who is told how far a run is."""
 
 RELIEVED: Final = 3
 """Links of which it is tried what doubling them gains."""
@@ -36,7 +34,7 @@ def simulate(
     ``options`` are the fields of :class:`artery.answers.simulate.request.Request`. Raises
     :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
-    return watched(_nobody, collective, on, **options)
+    return watched(nobody, collective, on, **options)
 
 
 def watched(
@@ -71,10 +69,6 @@ def twins() -> str | None:
 
     found = core()
     return found.detail if found.library is None else None
-
-
-def _nobody(_: str) -> None:
-    """Hear nothing."""
 
 
 def _answer(request: Request, question: Question, tell: Heard, laid: Laid | None) -> SimulateAnswer:
