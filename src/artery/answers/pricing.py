@@ -14,6 +14,7 @@ from artery.collective.placement import Placement, interleaved, listed, packed, 
 from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
+from artery.formats.text import read_text
 
 NAMED = ("packed", "interleaved", "random")
 
@@ -53,12 +54,12 @@ def placed(name: str, system: System) -> Placement:
 def read_order(path: str, chips: int) -> list[int]:
     """Read one chip number a line; every chip once."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").split()
-        order = [int(word) for word in lines]
-    except (OSError, ValueError) as error:
-        found = error.strerror if isinstance(error, OSError) else None
+        order = [int(word) for word in read_text(path).content.split()]
+    except InputError as error:
+        raise error.at(field="placement") from None
+    except ValueError:
         raise InputError(
-            Problem(file=path, field="placement", found=found or "something that is no number",
+            Problem(file=path, field="placement", found="something that is no number",
                     rule="one whole number a line: the chip of each rank in turn",
                     fix="0, 1, 2, ... each once")
         ) from None  # fmt: skip

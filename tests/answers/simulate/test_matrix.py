@@ -59,3 +59,22 @@ def test_a_matrix_of_more_bytes_than_can_be_counted_is_refused(tmp_path: Path) -
     matrix.write_text("\n".join([",".join(["1048576T"] * 16)] * 16))
     with pytest.raises(InputError, match="1 EiB in all"):
         simulate("alltoall", "dgx-h100:16", matrix=str(matrix))
+
+
+@pytest.mark.parametrize("option", ["matrix", "placement"])
+@pytest.mark.parametrize(("file", "words"), [("/dev/zero", "a device"), ("/dev/null", "a device")])
+def test_a_device_is_refused_and_not_read_for_ever(option: str, file: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        simulate("alltoall", "dgx-h100:2", **{option: file})
+    assert caught.value.problems[0].file == file
+    assert caught.value.problems[0].field == option
+
+
+def test_a_matrix_of_too_few_lines_is_told_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "m.csv"
+    file.write_text("0,1\n", encoding="utf-8-sig")
+    with pytest.raises(InputError, match='"1 lines", one line for each of 2 ranks') as caught:
+        simulate("alltoall", "dgx-h100:2", matrix=str(file))
+    assert caught.value.problems[0].file == str(file)
+    file.write_text("0,1\n2,0\n", encoding="utf-8-sig")
+    assert simulate("alltoall", "dgx-h100:2", matrix=str(file), links=0).size == 3

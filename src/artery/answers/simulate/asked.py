@@ -13,6 +13,7 @@ from artery import units
 from artery.answers.pricing import NAMED, read_order
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
+from artery.formats.text import read_text
 from artery.simulator.adding import PASSES
 
 if TYPE_CHECKING:
@@ -227,13 +228,15 @@ def matrix(path: str, ranks: int) -> Ints:
     Raises ``InputError`` at its line for what is no size, and for another number of them.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise _bad("matrix", str(error)[:80], "must be a readable CSV file", path) from None
+        lines = read_text(path).content.splitlines()
+    except InputError as error:
+        raise error.at(field="matrix") from None
     rows = [line for line in lines if line.strip()]
     found = np.zeros((ranks, ranks), dtype=np.int64)
     if len(rows) != ranks:
-        raise _bad("matrix", f"{len(rows)} lines", f"one line for each of {ranks} ranks", path)
+        rule = f"one line for each of {ranks} ranks"
+        fix = "what that rank sends to each, commas between sizes"
+        raise _bad("matrix", f"{len(rows)} lines", rule, fix).at(file=path)
     for number, line in enumerate(rows):
         cells = line.split(",")
         if len(cells) != ranks:
