@@ -33,6 +33,8 @@ _INTRO: Final = Text(
   failed with them, 4 % without), young hardware (`--young-factor`, `--age`; fading by e in thirty
   days is assumed), parts that take many nodes with them (`--domain-nodes`), slow nodes, link flaps,
   the user's own faults. They are off until told, for no rate of theirs is published per part.
+* **A silent error** loses what is trained until it is noticed: an hour, assumed, unless
+  `--notice-time` says how often losses and checks are looked at.
 * **A restart** is the sum of its parts: notice, stop, reschedule, start, meet, communicators,
   load, first step; each with its source, `assumed` where there is none.
 * **Checkpoints** go to a shared store, a local disk or a peer's memory; their cost is the plan's
@@ -71,6 +73,7 @@ published is named. `python -m docs_build docs/goodput.md` writes this page.
   没有时 4 %）、新硬件（`--young-factor`、`--age`；三十天衰减到 1/e 为假定）、
   一坏就带走许多节点的部件（`--domain-nodes`）、慢节点、链路抖动、用户自己的错误。
   没有公开的单件故障率，所以不给出就不计。
+* **静默错误**被发现之前训练的都要重做：假定为一小时；`--notice-time` 给出多久看一次损失与检查。
 * **重启**是各部分之和：发现、停止、重新调度、启动、会合、通信组、加载、第一步；
   各有来源，没有来源的写明 `assumed`。
 * **检查点**可放在共享存储、本地盘或邻居内存；代价是方案自身的字节数除以系统的带宽，
