@@ -77,4 +77,5 @@ def test_a_matrix_of_too_few_lines_is_told_with_its_file(tmp_path: Path) -> None
         simulate("alltoall", "dgx-h100:2", matrix=str(file))
     assert caught.value.problems[0].file == str(file)
     file.write_text("0,1\n2,0\n", encoding="utf-8-sig")
-    assert simulate("alltoall", "dgx-h100:2", matrix=str(file), links=0).size == 3
+    found = simulate("alltoall", "dgx-h100:2", matrix=str(file), links=0)
+    assert found.size == 2, "the most that one rank sends"
