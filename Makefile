@@ -8,6 +8,8 @@ TRAINS := .venv/.trains
 IMPI := .venv/impi/bin/IMB-MPI1
 # Two processes share the tests where there are two cores; `make test SHARE=` is one after another.
 SHARE ?= --numprocesses auto --maxprocesses 2
+# The fleet's simulator has no loop in C: once is enough.
+NO_C := --ignore tests/simulator/fleet
 # A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
 TORCH ?= torch==2.13.0
 # Old versions of make mix the output of what runs side by side.
@@ -41,7 +43,7 @@ $(IMPI): | $(READY)
 
 test: check $(IMPI) ## check, then all tests and the examples in docstrings; the simulator without C as well
 	$(BIN)/python -m pytest -q $(SHARE)
-	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator tests/native
+	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator tests/native $(NO_C)
 
 check: $(TRAINS) ## style, types, layers, sizes, duplicates, spelling: two at once
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(SYNC) $(CHECKS)
