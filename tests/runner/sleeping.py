@@ -1,7 +1,9 @@
-"""A model whose module takes ten minutes to import."""
+"""A model whose module takes ten minutes to import, but for pytest, which looks for examples in it."""
 
 from __future__ import annotations
 
+import sys
 import time
 
-time.sleep(600.0)
+if "pytest" not in sys.modules:
+    time.sleep(600.0)
