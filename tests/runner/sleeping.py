@@ -1,4 +1,4 @@
-"""A model whose module takes ten minutes to import, but for pytest, which looks for examples in it."""
+"""A model whose module takes ten minutes to import, except for pytest, which seeks examples."""
 
 from __future__ import annotations
 
