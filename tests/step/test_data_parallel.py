@@ -10,7 +10,7 @@ import pytest
 
 from artery.core.plan import Plan
 from artery.core.profile import Profile
-from artery.step.data_parallel import groups, per_layer, per_step
+from artery.step.data_parallel import OF_LAYER, groups, per_layer, per_step
 from artery.step.plans import Plans
 from artery.step.stages import Weights
 from tests.step import toys
@@ -38,20 +38,20 @@ def test_gradients_in_fp32_are_twice_the_bytes_and_weights_are_not() -> None:
 
 def test_fsdp_moves_three_times_the_weights() -> None:
     # ZeRO, section 7.2.2: 3Ψ elements; two gathers and one scatter.
-    layer = per_layer(WEIGHTS, toys.job(toys.gpt(), replace(BASE, zero=3)), "x")
+    layer = per_layer(WEIGHTS, toys.job(toys.gpt(), replace(BASE, zero=3)), "x", OF_LAYER)
     assert float(layer.forward[0]) * 1e9 == 2e9
     assert float((layer.forward + layer.backward)[0]) * 1e9 == 3 * 2e9
 
 
 def test_below_stage_three_no_layer_is_gathered() -> None:
-    layer = per_layer(WEIGHTS, toys.job(toys.gpt(), replace(BASE, zero=2)), "x")
+    layer = per_layer(WEIGHTS, toys.job(toys.gpt(), replace(BASE, zero=2)), "x", OF_LAYER)
     assert layer.forward == layer.backward == 0
 
 
 def test_hybrid_sharding_reduces_a_shard_over_the_replicas() -> None:
     meter = toys.Meter()
     plan = replace(BASE, dp=16, dp_replicate=2, global_batch=16, zero=3)
-    per_layer(WEIGHTS, toys.job(toys.gpt(), plan, pricer=meter), "x")
+    per_layer(WEIGHTS, toys.job(toys.gpt(), plan, pricer=meter), "x", OF_LAYER)
     last = meter.asked[-1]
     assert (last.collective, last.size[0], last.ranks[0], last.stride[0]) == (
         "all_reduce", 2e9 / 8, 2, 8,

@@ -13,7 +13,7 @@ from artery.collective.exchange import grouped, send_receive
 from artery.collective.groups import Groups
 from artery.collective.halving import halving_doubling, pat
 from artery.collective.hierarchical import hierarchical
-from artery.collective.in_switch import collnet, nvls, nvls_tree
+from artery.collective.in_switch import LEAST, collnet, nvls, nvls_tree
 from artery.collective.ring import ring
 from artery.collective.torus import torus
 from artery.collective.tree import tree
@@ -71,7 +71,7 @@ def _in_node_switch(groups: Groups, smallest: int) -> Flags:
 
 def _in_every_node_switch(groups: Groups, smallest: int) -> Flags:
     able = groups.in_switch & (groups.nodes > 1)
-    return np.asarray(able & (groups.fewest >= min(smallest, 3)))
+    return np.asarray(able & (groups.fewest >= min(smallest, LEAST)))
 
 
 def _in_network(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001

@@ -30,6 +30,9 @@ _KNOWN: dict[Way, tuple[Way, ...]] = {
 }
 """Which of a tier's rates by size of the group count for a way: the first that it has."""
 
+_PASSING: frozenset[Way] = frozenset({"ring", "onward", "own_onward"})
+"""Ways on which all data pass every member."""
+
 _NETWORKS = frozenset(
     {"infiniband", "ethernet", "roce", "efa", "slingshot", "omni-path", "tcp", "network"}
 )
@@ -190,7 +193,11 @@ def _inner_tier(system: System, node: Spread, stride: Ints) -> Ints:
 
 
 def _inner_rate(system: System, inner: Ints, node: Spread, asked: _Asked, way: Way) -> Floats:
-    """Return what one chip sends in its node, one way or the other, in B/s."""
+    """Return what one chip sends in its node, one way or the other, in B/s.
+
+    What goes round, or from one to the next, passes the emptiest node as well, which has the
+    fewest links; of an exchange it has the least.
+    """
     rate = np.full(len(inner), np.inf)
     for index, tier in enumerate(system.tiers[: inner_tiers(system)]):
         here = inner == index
@@ -198,6 +205,10 @@ def _inner_rate(system: System, inner: Ints, node: Spread, asked: _Asked, way: W
         if _known(tier, way):
             members = np.ceil(node.fullest).astype(np.int64)
             free = _on_wiring(tier, way, members, asked)
+            if way in _PASSING:
+                fewest = np.ceil(node.fewest).astype(np.int64)
+                least = np.minimum(free, _on_wiring(tier, way, fewest, asked))
+                free = np.where(fewest > 1, least, free)
         rate = np.where(here & (node.fullest > 1), free * tier.link.efficiency, rate)
     return rate
 

@@ -9,6 +9,8 @@ collectives", ISCA 2020; Graham et al., SHARP, COMHPC 2016.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from artery.collective.arrays import Floats
@@ -16,6 +18,9 @@ from artery.collective.groups import Groups
 from artery.collective.tree import tree_depth, tree_share
 from artery.collective.work import Work
 from artery.core.pricing import Collective
+
+LEAST: Final = 3
+"""Chips that each node must have for NVLS over several (NCCL, ``ncclNvlsInit``)."""
 
 _EIGHT = (1.0 + 1.0 / 8) / (2.0 * 7 / 8)
 """Bytes that a chip sends to its switch over those of a ring, in a group of eight."""
@@ -48,9 +53,11 @@ def nvls(groups: Groups, collective: Collective) -> Work:
 def nvls_tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one shape for all
     """Return the work of an all-reduce with NVLS inside the nodes and double trees between them.
 
-    Chip i of every node carries 1/m of the data over its own network cards.
+    Head i of every node carries 1/m of the data over its own network cards. The heads are the
+    chips of a node, or as many as the emptiest node has (NCCL, ``ncclTopoPostset``): they send
+    their share once more for the multicast.
     """
-    inner = _inside(groups)
+    inner = np.where(groups.fullest > 1, np.maximum(_inside(groups), 1 + 1 / groups.fewest), 0.0)
     outer = tree_share(groups.nodes)
     return Work(
         inner_steps=np.where(groups.fullest > 1, 2.0, 0.0),

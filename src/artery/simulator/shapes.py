@@ -15,6 +15,7 @@ from artery.cluster.network import Tree, network, plan_of
 from artery.cluster.rings import ring_orders
 from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
+from artery.collective.in_switch import LEAST
 from artery.collective.schedules import names, schedule, shapes
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
@@ -62,7 +63,7 @@ def shaped(
     if name in ("nvls", "nvls_tree"):
         _added(system, name, chips, per_node)
     if ranks > 1 and {"per_node", "levels"} & {*shapes(name)}:
-        chips = by_node(chips, per_node)
+        chips = _fullest_first(by_node(chips, per_node), per_node)
     orders = np.arange(ranks)[None, :]
     if name == "tree" and collective == "all_reduce":
         orders = _chained(system, ranks, per_node)
@@ -75,20 +76,35 @@ def shaped(
 
 
 def _added(system: System, name: str, chips: Ints, per_node: int) -> None:
-    """Refuse switches that add where there are none, or that join only part of the ranks."""
-    domains = len(np.unique(chips // per_node))
+    """Refuse switches that add where there are none, or for too few of a node's ranks."""
+    members = np.unique(chips // per_node, return_counts=True)[1]
     able = bool(system.tiers) and system.tiers[0].reduction == "nvls"
-    if able and len(chips) == domains * per_node and (domains == 1 or name == "nvls_tree"):
+    filled = (np.sort(members)[1:] == per_node).all()  # one node at most has some of its chips
+    if name == "nvls":
+        able = able and len(members) == 1 and members[0] == per_node
+    elif len(members) > 1:
+        able = able and filled and members.min() >= LEAST
+    if able:
         return
     raise InputError(
         Problem(
             field="algorithm",
             found=name,
-            rule="its switches add inside full nodes of NVSwitches from the third generation on"
-            + (", and nvls stays in one node" if name == "nvls" else ""),
+            rule="its switches add inside nodes of NVSwitches from the third generation on"
+            + (
+                ", and nvls stays in one node, on all its chips"
+                if name == "nvls"
+                else f", of which one may be part-filled, with {LEAST} ranks or more"
+            ),
             fix="--algorithm auto",
         )
     )
+
+
+def _fullest_first(chips: Ints, per_node: int) -> Ints:
+    """Return chips that stand node by node with those of part-filled nodes last."""
+    members = np.bincount(chips // per_node)[chips // per_node]
+    return chips[np.argsort(members < per_node, kind="stable")]
 
 
 def _channels(
@@ -130,22 +146,35 @@ def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object
 def _chained(system: System, ranks: int, per_node: int) -> Ints:
     """Return the orders in which trees chain ranks, a row for each channel.
 
-    Channels enter nodes at chips that are spread over their cards, and go on along the rings of
-    direct links, where there are any, else in rank order; as many channels on each ring and card.
-    Where a link joins every two chips they go along ways that use each of them alike.
+    Channels enter nodes at chips that are spread over their cards, on rails where every node has
+    one of the ranks (a library takes as many channels on all), and go on along the rings of direct
+    links, where there are any, else in rank order; as many channels on each ring and card.
+    Where a link joins every two chips they go along ways that use each alike.
     """
     cards = _cards(plan_of(system), per_node)
     rings = _inside(system, np.arange(per_node))
-    if ranks % per_node or len(rings) < 2:
-        heads = [channel * per_node // cards for channel in range(cards)]
-        return np.stack([_turned(ranks, per_node, head) for head in heads])
-    ways = np.array(through_all(tuple(map(tuple, rings.tolist()))), dtype=np.int64)
-    if not len(ways):
-        channels = lcm(cards, len(rings))
-        heads = [channel * per_node // channels for channel in range(channels)]
-        ways = np.stack([_headed(rings[c % len(rings)], head) for c, head in enumerate(heads)])
+    some = ranks % per_node
+    if len(rings) < 2:
+        heads = np.arange(cards) * per_node // cards
+        heads = heads[heads < (some or per_node)]
+        return np.stack([_turned(ranks, per_node, int(head)) for head in heads])
+    ways = _ways(rings, cards)
     node = np.arange(ranks // per_node)[:, None] * per_node
-    return np.stack([(node + way).ravel() for way in ways])
+    if not some:
+        return np.stack([(node + way).ravel() for way in ways])
+    ends = _ways(_inside(system, np.arange(some)), some)
+    both = [(way, end) for way in ways for end in ends if way[0] == end[0]]
+    return np.stack([np.append((node + way).ravel(), ranks - some + end) for way, end in both])
+
+
+def _ways(rings: Ints, cards: int) -> Ints:
+    """Return ways through the chips of a node, headed by chips that are spread over its cards."""
+    ways = np.array(through_all(tuple(map(tuple, rings.tolist()))), dtype=np.int64)
+    if len(ways):
+        return ways
+    channels, size = lcm(cards, len(rings)), rings.shape[1]
+    heads = [channel * size // channels for channel in range(channels)]
+    return np.stack([_headed(rings[c % len(rings)], head) for c, head in enumerate(heads)])
 
 
 def _levelled(system: System, ranks: int, per_node: int) -> Ints:

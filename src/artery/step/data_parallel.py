@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -137,11 +138,15 @@ class LayerTraffic:
     backward: Floats
 
 
-def per_layer(layer: Weights, job: Job, path: str) -> LayerTraffic:
+OF_LAYER: Final = "2·all-gather of a layer's weights + reduce-scatter of its gradients"
+OF_ENDS: Final = "2·all-gather of the weights of embedding and head + reduce-scatter of gradients"
+
+
+def per_layer(layer: Weights, job: Job, path: str, formula: str) -> LayerTraffic:
     """Return FSDP's traffic per layer and micro-batch; zero for plans below ZeRO 3.
 
-    FSDP gathers a layer's weights before its forward and its backward pass and
-    reduce-scatters its gradients (PyTorch FSDP, arXiv 2304.11277, section 3.2).
+    ``formula`` says what is taken for a layer. FSDP gathers its weights before its forward and its
+    backward pass and reduce-scatters its gradients (PyTorch FSDP, arXiv 2304.11277, section 3.2).
     """
     plans, machine = job.plans, job.machine
     nothing = np.zeros(len(plans))
@@ -156,7 +161,7 @@ def per_layer(layer: Weights, job: Job, path: str) -> LayerTraffic:
     job.ledger.put(
         path,
         np.where(fully, 2.0 * gather + scatter, 0.0),
-        formula="2·all-gather of a layer's weights + reduce-scatter of its gradients",
+        formula=formula,
         source="PyTorch FSDP (arXiv 2304.11277) section 3.2",
         weight_bytes=layer.total * machine.width,
         ranks=group.shard,

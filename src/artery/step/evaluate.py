@@ -14,6 +14,8 @@ from artery.core.profile import Profile
 from artery.core.system import System
 from artery.core.workload import Workload
 from artery.step.data_parallel import (
+    OF_ENDS,
+    OF_LAYER,
     LayerTraffic,
     StepTraffic,
     by_layer,
@@ -175,11 +177,11 @@ def _data_parallel(job: Job, costs: Ends, pace: Slowest) -> Floats:
     fully = by_layer(plans, job.machine)
     if not np.any(fully):
         return exposed
-    layer = per_layer(some.layer, few, "data_parallel_per_layer")
+    layer = per_layer(some.layer, few, "data_parallel_per_layer", OF_LAYER)
     wire = LayerTraffic(layer.forward[inverse], layer.backward[inverse])
     outer = layer_weights(job.workload.first, few.plans)
     outer = outer + layer_weights(job.workload.last, few.plans)
-    root = per_layer(outer, few, "data_parallel_root")
+    root = per_layer(outer, few, "data_parallel_root", OF_ENDS)
     both = (root.forward + root.backward)[inverse] / np.minimum(plans.pp, 2)
     often = every_layer(wire, both, pace, costs.layer, job)
     return np.where(fully, often, exposed)

@@ -10,6 +10,7 @@ from artery.answers.expect import expect
 from artery.answers.simulate import simulate
 from artery.answers.simulate.apart import NEAR
 from artery.answers.simulate.result import Why
+from artery.errors import ArteryError, InputError
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,53 @@ def test_rings_over_a_part_filled_node_are_bounded_by_its_cards(chips: int) -> N
     assert found.closed is not None
     assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
     assert found.seconds >= 2 * (chips - 1) / chips * 2**30 / ((chips - 8) * 48e9)
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "nvls_tree"])
+@pytest.mark.parametrize("chips", [11, 12, 15, 20])
+def test_trees_over_a_part_filled_node_keep_to_its_rails(algorithm: str, chips: int) -> None:
+    """Half of the data goes down to it, or comes up, twice: through the cards of its chips alone.
+
+    Channels on rails where it has no chip would cross its sockets (1.65 times as long for twelve).
+    """
+    name = f"dgx-h100:{chips}"
+    found = simulate("all_reduce", name, algorithm=algorithm, size="1G", links=20)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert found.seconds >= 2**30 / (chips % 8 * 50e9)
+    assert not any("socket" in link.name for link in found.links)
+
+
+def test_what_the_library_chooses_on_a_part_filled_node_is_played() -> None:
+    chosen = expect("all_reduce", "dgx-h100:12", sizes="1G").rows[0].speed.algorithm
+    found = simulate("all_reduce", "dgx-h100:12", size="1G", links=0)
+    assert (chosen, found.algorithm) == ("NVLSTree", "nvls_tree")
+
+
+@pytest.mark.parametrize("on", ["mi300x-8:12", "mi300x-8:11", "mi300x-8:10"])
+def test_trees_over_a_part_filled_mesh_run_along_all_its_links(on: str) -> None:
+    """Its m chips pass on all data, up and down: 2·S·(m-1)/m each over m - 1 links of 64 GB/s."""
+    found = simulate("all_reduce", on, algorithm="tree", size="256M", links=0)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert found.seconds >= 2 * 2**28 / (int(on[-2:]) - 8) / 64e9
+
+
+@pytest.mark.parametrize("on", ["dgx-h100:12", "mi300x-8:12", "dgx-h100:9"])
+def test_all_to_all_on_a_part_filled_node_keeps_to_cards_of_its_chips(on: str) -> None:
+    """A rail on which a node has no chip has nobody who passes on to its card."""
+    found = simulate("alltoall", on, size="256M", links=20)
+    assert found.closed is not None
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
+    assert not any("socket" in link.name for link in found.links)
+
+
+def test_nvls_between_nodes_needs_three_chips_of_each() -> None:
+    """NCCL's ``ncclNvlsInit`` leaves it with two or fewer; both prices say so."""
+    with pytest.raises(InputError, match="3 ranks or more"):
+        simulate("all_reduce", "dgx-h100:10", algorithm="nvls_tree", size="1G")
+    with pytest.raises(ArteryError):
+        expect("all_reduce", "dgx-h100:10", sizes="1G", algorithm="nvls_tree")
 
 
 def test_a_dgx_1_reaches_what_was_measured() -> None:

@@ -224,3 +224,22 @@ def test_nvls_trees_join_nodes() -> None:
     built = played("nvls_tree", "all_reduce", 32, per_node=8)
     assert built.steps == 2 + 2 * 2 + 2
     assert built.switches == 4
+
+
+@pytest.mark.parametrize(("ranks", "per_node", "heads"), [(12, 8, 4), (19, 8, 3), (9, 4, 1)])
+def test_nvls_trees_have_as_many_heads_as_the_emptiest_node_has_ranks(
+    ranks: int, per_node: int, heads: int
+) -> None:
+    """NCCL's ``ncclTopoPostset`` connects the least number of heads that a node has."""
+    built = played("nvls_tree", "all_reduce", ranks, per_node=per_node)
+    verdict = verify(built)
+    node = np.r_[np.arange(ranks) // per_node, np.full(built.switches, -1)]
+    between = (node[verdict.source] != node[verdict.target]) & (node[verdict.source] >= 0)
+    between &= node[verdict.target] >= 0
+    assert {*(verdict.source[between] % per_node)} == {*range(heads)}
+    # A head writes its share of the result to the switch, besides its own data; others do not.
+    up = (verdict.source == 0) & (verdict.target >= ranks)
+    assert verdict.carried[up].sum() / built.chunks == 1 + 1 / heads
+    if heads < per_node:
+        up = (verdict.source == per_node - 1) & (verdict.target >= ranks)
+        assert verdict.carried[up].sum() / built.chunks == 1

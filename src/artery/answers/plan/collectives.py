@@ -103,8 +103,8 @@ def chosen_terms(found: Sequence[Chosen]) -> dict[str, list[Term]]:
             value=one.seconds,
             low=one.seconds,
             high=one.seconds,
-            formula="one operation of these bytes, by the fastest algorithm that may be used: "
-            "start + bytes/rate",
+            formula="the largest operation of its kind in a step, by the fastest algorithm that "
+            "may be used: start + bytes/rate",
             inputs={
                 "algorithm": one.algorithm,
                 "protocol": one.protocol,

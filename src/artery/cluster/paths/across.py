@@ -55,8 +55,10 @@ def across(
     if shift:
         leave, enter = (leave + shift) % cards, (enter + shift) % cards
     if tree.relay:
-        # A part-filled node may lack the chip of that card: then the other end changes rail.
-        leave = np.where(_slot(tree, source, enter) < 0, leave, enter)
+        # A part-filled node may lack the chip of that card, and with it who passes on to it (or
+        # the card's seat): then the other end changes rail.
+        lacks = ~_there(within, source, enter)[1] | (_slot(tree, source, enter) < 0)
+        leave = np.where(lacks, leave, enter)
         enter = leave
     nodes = within.whole.domain.nodes
     ports = Ends(
@@ -147,9 +149,14 @@ def _in(
 
 def _peer(within: Inside, seats: Seats, own: Ints, card: Ints) -> Ints:
     """Return the chip of the node that a card belongs to; the chip itself if that is missing."""
+    peer, there = _there(within, seats, card)
+    return np.where((own != card) & there, peer, seats.local)
+
+
+def _there(within: Inside, seats: Seats, card: Ints) -> tuple[Ints, Flags]:
+    """Return whose card it is, as place in the domain, and whether that chip is there."""
     first, many = within.slots[:, 0], within.slots[:, 1]
     domain = within.whole.domain
     owner = np.searchsorted(first + many, card, side="right")
     peer = seats.inner * (domain.chips // domain.nodes) + owner
-    there = seats.copy * domain.chips + peer < within.whole.chips
-    return np.where((own != card) & there, peer, seats.local)
+    return peer, seats.copy * domain.chips + peer < within.whole.chips

@@ -120,10 +120,10 @@ def over_switches(ranks: int, per_node: int, trees: Sequence[Tree], slices: int)
     ]
     parts = [side_by_side(*rails)] if rails else []
     if inside:
-        read, write = in_nodes(ranks, per_node, slices)
+        read, write = in_nodes(ranks, per_node, per_node, slices)
         parts = [read, *parts, write]
     step, steps = one_after_another(*parts)
-    pipes = [node_stars(ranks, per_node, steps)] if inside else []
+    pipes = [*node_stars(ranks, per_node, per_node, steps)] if inside else []
     if trees:
         child, parent = (
             np.concatenate(

@@ -1,6 +1,7 @@
 """NVLSTree: NVLS inside the nodes, double binary trees between them.
 
-NCCL since 2.18. Rank i of every node carries 1/m of the data over its own network card.
+NCCL since 2.18. Head i of every node carries 1/m of the data over its own network card; the heads
+are the ranks of a node, or as many of them as the emptiest node has (``ncclTopoPostset``).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from artery.collective.schedules.arguments import divides, positive
+from artery.collective.schedules.arguments import positive
 from artery.collective.schedules.limits import NVLS
 from artery.collective.schedules.rails import in_nodes, node_stars, on_rails
 from artery.collective.schedules.registry import builds
@@ -33,20 +34,22 @@ def nvls_tree(
     operation: str = "sum",
     dtype: str = "bf16",
 ) -> Schedule:
-    """Return the schedule over nodes of ``per_node`` ranks, each with its switch.
+    """Return the schedule over nodes of ``per_node`` ranks, the last one of fewer perhaps.
+
+    Every node has its switch.
 
     Two steps to read a node's sum, 2·log2 of the number of nodes (rounded up) + slices - 1 up
     and down the trees, two steps to write the result to all ranks of a node.
-    Raises :class:`artery.errors.InputError` if a node would be part-filled or the switch does
-    not add such data.
+    Raises :class:`artery.errors.InputError` if the switch does not add such data.
     """
-    positive(slices=slices)
-    nodes = divides(per_node, ranks, "per_node")
+    positive(slices=slices, per_node=per_node)
+    nodes = -(-ranks // per_node)
+    heads = ranks - (nodes - 1) * per_node
     NVLS.hold(operation, dtype)
     trees = twin_trees(nodes) if nodes > 1 else ()
     share = 2 * slices
-    read, write = in_nodes(ranks, per_node, share)
-    across = [_across(trees, per_node, slices)] if trees else []
+    read, write = in_nodes(ranks, per_node, heads, share)
+    across = [_across(trees, per_node, heads, slices)] if trees else []
     step, steps = one_after_another(read, *across, write)
     degree = sum(
         (np.bincount(np.r_[one.child, one.parent], minlength=nodes) for one in trees),
@@ -57,11 +60,14 @@ def nvls_tree(
         name="nvls_tree",
         collective=collective,
         ranks=ranks,
-        chunks=per_node * share,
+        chunks=heads * share,
         steps=steps,
         step=step,
-        wire=per_node * share + most * slices + share,
-        pipes=(node_stars(ranks, per_node, steps), *_between(trees, per_node, steps)),
+        wire=heads * share + most * slices + share,
+        pipes=(
+            *node_stars(ranks, per_node, heads, steps),
+            *_between(trees, per_node, heads, steps),
+        ),
         source="NCCL 2.18; Klenk et al., ISCA 2020; Sanders, Speck and Träff, 2009",
         limits=NVLS.words,
         ports=max(most, 1),
@@ -69,19 +75,19 @@ def nvls_tree(
     )
 
 
-def _across(trees: tuple[Tree, ...], per_node: int, slices: int) -> tuple[Steps, int]:
+def _across(trees: tuple[Tree, ...], per_node: int, heads: int, slices: int) -> tuple[Steps, int]:
     depth = 1 + max(int(one.level.max()) for one in trees)
     climb = moves(list(trees), slices, [one.level for one in trees], up=True)
     descent = moves(list(trees), slices, [2 * depth - 1 - one.level for one in trees], up=False)
     both = side_by_side((climb, steps := 2 * depth + slices - 1), (descent, steps))
     share = len(trees) * slices
-    return on_rails(both[0], lambda node, rail: node * per_node + rail, per_node, share), steps
+    return on_rails(both[0], lambda node, rail: node * per_node + rail, heads, share), steps
 
 
-def _between(trees: tuple[Tree, ...], per_node: int, depth: int) -> Iterator[Pipe]:
+def _between(trees: tuple[Tree, ...], per_node: int, heads: int, depth: int) -> Iterator[Pipe]:
     """Yield each tree on all rails."""
-    rail = np.arange(per_node)[:, None]
+    rail = np.arange(heads)[:, None]
     for one in trees:
         child, parent = ((ends * per_node + rail).reshape(-1) for ends in (one.child, one.parent))
-        share = 1.0 / (len(trees) * per_node)
+        share = 1.0 / (len(trees) * heads)
         yield Pipe("tree", share, child, parent, 1.0, depth, both_ways=True, phase=1)
