@@ -294,3 +294,10 @@ def test_an_empty_goal_is_told_what_it_needs(tmp_path: Path) -> None:
     file.touch()
     with pytest.raises(InputError, match="an empty file, a GOAL text has ranks, num_ranks 2"):
         artery.read(str(file))
+
+
+def test_a_count_that_is_too_large_is_the_only_problem() -> None:
+    with pytest.raises(InputError) as caught:
+        task_graph(Text("huge.goal", "num_ranks 99999999999999\n"))
+    (problem,) = caught.value.problems
+    assert "99999999999999" in problem.found

@@ -8,6 +8,7 @@ from typing import Final
 from artery.answers.arguments import check_kinds
 from artery.catalog.loader import resolve
 from artery.catalog.models import model
+from artery.core.places import is_file, is_folder
 from artery.core.workload import Workload
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
@@ -25,7 +26,7 @@ def workload(spec: str) -> Workload:
     check_kinds(str, model=spec)
     if not spec.strip():
         raise UsageError("model must not be empty; `artery catalog list models` lists the names")
-    if Path(spec).suffix in RUNS and Path(spec).is_file():
+    if Path(spec).suffix in RUNS and is_file(spec):
         return _of_run(spec)
     if spec == "-" or _looks_like_path(spec):
         from artery.formats.hf_config import read
@@ -56,7 +57,7 @@ def _looks_like_path(spec: str) -> bool:
     """A separator, a suffix of JSON, or a folder that is called as no model of the catalog is."""
     if "/" in spec or "\\" in spec or spec.endswith(".json"):
         return True
-    return Path(spec).is_dir() and not _is_catalog_name(spec)
+    return is_folder(spec) and not _is_catalog_name(spec)
 
 
 def _is_catalog_name(name: str) -> bool:

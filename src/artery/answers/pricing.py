@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from artery.answers.libraries import library_of
 from artery.collective.closed_form import ClosedForm
 from artery.collective.menu import Adds
 from artery.collective.placement import Placement, interleaved, listed, packed, random
+from artery.core.places import is_folder, is_there
 from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
@@ -42,7 +42,7 @@ def placed(name: str, system: System) -> Placement:
         return interleaved(system.chips, system.chips_per_node)
     if name == "random":
         return random(system.chips)
-    if Path(name).exists() and not Path(name).is_dir():  # a pipe too
+    if is_there(name) and not is_folder(name):  # a pipe too
         return listed(np.array(read_order(name, system.chips), dtype=np.int64))
     near = did_you_mean(nearest(name, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
     raise InputError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from artery.core.places import is_file
 from artery.core.plan import Plan
 from artery.errors import ArteryError, InputError, Problem, Problems, UsageError
 
@@ -120,7 +121,7 @@ def _run(path: str) -> SavedPlan | None:
     from artery.formats.text import beginning
     from artery.formats.waiting import place_of
 
-    if path == "-" or not place_of(path).is_file():
+    if path == "-" or not is_file(place_of(path)):
         return None
 
     head = beginning(path)

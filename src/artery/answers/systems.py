@@ -15,6 +15,7 @@ from artery.catalog.systems import described, is_catalog_name, system
 from artery.catalog.systems.on_cables import on_cables
 from artery.catalog.systems.spec import parse_spec
 from artery.core.cabling import Cabling
+from artery.core.places import is_file, is_pipe, is_there
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems
 from artery.formats.gpus.node_table import assumed
@@ -105,7 +106,7 @@ def node_of(overrides: Sequence[str]) -> tuple[str | None, list[str]]:
 def _must_be(file: str) -> None:
     """Raise ``InputError`` for what is called as a file is, not there, and no catalog name."""
     called = Path(file).suffix in _ENDINGS and not is_path(file)
-    if called and not is_catalog_name(file) and not Path(file).exists():
+    if called and not is_catalog_name(file) and not is_there(file):
         rule = "no such file, and no system of that name"
         raise InputError(
             Problem(field="on", found=f'"{file}"', rule=rule,
@@ -144,7 +145,7 @@ def is_foreign(on: str) -> bool:
     A name of the catalog is none, whatever lies in the current folder: ``./dgx-h100`` is the file.
     """
     try:
-        if not Path(on).is_file() and not Path(on).is_fifo():
+        if not is_file(on) and not is_pipe(on):
             return False
         if not is_path(on) and is_catalog_name(on):
             return False

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from artery.catalog.sourced import Sourced, described, separate
+from artery.core.places import is_file
 from artery.core.source import Source
 from artery.errors import InputError, Problem, UnknownNameError
 
@@ -114,8 +115,8 @@ def _exists(kind: str, name: str) -> bool:
         return False
     if kind == "links":
         family = _family_of(name)
-        return (DATA / kind / f"{family}.toml").is_file() and name in _family(family)
-    return (DATA / kind / f"{name}.toml").is_file()
+        return is_file(DATA / kind / f"{family}.toml") and name in _family(family)
+    return is_file(DATA / kind / f"{name}.toml")
 
 
 def _family_of(name: str) -> str:

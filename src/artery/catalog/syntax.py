@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from artery.catalog.sourced import Path
+from artery.core.places import is_folder
 from artery.errors import InputError, Problem
 
 LARGEST_FILE = 250_000
@@ -91,7 +92,7 @@ def _text(file: str) -> str:
     """Return the text of ``file``: UTF-8, with or without a byte order mark."""
     path = FilePath(file)
     try:
-        if path.is_dir():
+        if is_folder(path):
             raise _broken(file, "a folder", "must be a file", "name the file inside it")
         with path.open("rb") as stream:
             raw = stream.read(LARGEST_FILE + 1)  # not by its size: a device has none

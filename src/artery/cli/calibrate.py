@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from artery.cli.options import (
@@ -117,7 +115,8 @@ def command(
 
 def _check_out(out: str, inputs: tuple[str, ...]) -> None:
     """Refuse to write over what is read."""
-    written = Path(out).resolve()
+    from artery.report.files import overwrites
+
     for one in inputs:
-        if one not in {"", "-"} and Path(one).is_file() and Path(one).resolve() == written:
+        if overwrites(out, one):
             raise click.UsageError(f"-o {out} would overwrite {one}, which is read; name another")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -203,7 +202,10 @@ def _check_files(given: dict[str, str | None]) -> None:
 
 def _check_ending(flag: str, name: str) -> None:
     """Refuse a file of another format than the one that its name promises."""
+    from artery.report.files import is_special
+
     endings = ENDINGS.get(flag)
-    special = name == "-" or (Path(name).exists() and not Path(name).is_file())
-    if endings is not None and not special and not name.lower().endswith(endings):
+    if endings is None or name in {"", "-"} or is_special(name):
+        return
+    if not name.lower().endswith(endings):
         raise UsageError(f"{flag} writes {' or '.join(endings)}, not {name!r}; end its name so")

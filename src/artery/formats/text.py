@@ -20,8 +20,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from artery.core.places import is_file, is_folder, is_pipe, is_there
 from artery.errors import InputError, Problem
-from artery.formats.waiting import is_pipe, place_of
+from artery.formats.waiting import place_of
 
 LARGEST: Final = 256 * 2**20
 """Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""
@@ -94,7 +95,7 @@ def beginning(path: str) -> Text:
     An archive that breaks within them is cut there.
     """
     try:
-        if not place_of(path).is_file():
+        if not is_file(place_of(path)):
             return read_text(path)  # which says what is wrong
         with open_bytes(path) as stream:
             data = stream.read(64 * 1024)
@@ -157,7 +158,7 @@ def _bytes(path: str) -> bytes:
         if path == "-":
             return _limited(path, sys.stdin.buffer)
         file = place_of(path)
-        if not file.is_file() and not is_pipe(path):
+        if not is_file(file) and not is_pipe(path):
             raise _no_file(path, file)
         with file.open("rb") as stream:
             return _limited(path, stream)
@@ -170,9 +171,9 @@ def _no_file(path: str, file: Path) -> InputError:
     rule = "must be a file that can be read"
     if not path:
         return _refused('""', "no name", rule, "name a file; - is standard input")
-    if file.is_dir():
+    if is_folder(file):
         return _refused(path, "a folder", rule, "name the files in it")
-    if file.exists():
+    if is_there(file):
         fix = "save it to a file, or pipe it into -"
         return _refused(path, "a device", rule, fix)
     return _refused(path, "no such file", rule, "check the path")

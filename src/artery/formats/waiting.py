@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import stat
 import tempfile
 import threading
 import time
@@ -13,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
+from artery.core.places import is_file, is_pipe
 from artery.errors import InputError, Problem
 
 LOG: Final = logging.getLogger("artery.files")
@@ -62,7 +62,7 @@ def told(path: str) -> Iterator[None]:
 def _may_take_long(path: str) -> bool:
     """Whether it is no small file."""
     try:
-        return not Path(path).is_file() or Path(path).stat().st_size >= SMALL
+        return not is_file(path) or Path(path).stat().st_size >= SMALL
     except (OSError, ValueError):
         return True
 
@@ -75,16 +75,8 @@ def _about(path: str) -> str:
         return " (a pipe, until whoever writes to it closes it)"
     try:
         return f" ({place_of(path).stat().st_size / 2**20:,.0f} MiB)"
-    except OSError:
-        return ""
-
-
-def is_pipe(path: str) -> bool:
-    """Whether ``path`` is a pipe, as ``<(command)`` gives, which can be read once only."""
-    try:
-        return stat.S_ISFIFO(Path(path).stat().st_mode)
     except (OSError, ValueError):
-        return False
+        return ""
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from artery.core.places import is_file, is_folder, is_there
 from artery.errors import InputError, Problem
 
 
@@ -28,30 +29,47 @@ def write_whole(path: str, text: str) -> None:
             _print(whole)
         return
     try:
-        _replace(Path(path), whole)
-    except OSError as error:
+        _check_name(path)
+        _replace(path, whole)
+    except (OSError, ValueError) as error:
         fix = "name a file in a folder that exists and that you may write to"
-        raise unwritten(path, error, fix) from None
+        raise unwritten(path or '""', error, fix) from None
 
 
 def check_writable(path: str) -> None:
     """Raise ``InputError`` if ``write_whole`` could not write to ``path`` as things stand."""
     if path == "-":
         return
-    place = Path(path)
     try:
-        if place.is_dir():
-            raise IsADirectoryError(0, "is a directory")
-        if place.exists() and not place.is_file():
+        _check_name(path)
+        if is_special(path):
             return
-        target = place.resolve()
+        target = Path(path).resolve()
         # A name may be too long, a folder read-only or none: only a file made there shows it.
         prefix = f".{target.name}."
         with tempfile.NamedTemporaryFile(prefix=prefix, dir=target.parent):
             return
-    except OSError as error:
+    except (OSError, ValueError) as error:
         fix = "name a file in a folder that exists and that you may write to"
-        raise unwritten(path, error, fix) from None
+        raise unwritten(path or '""', error, fix) from None
+
+
+def is_special(path: str) -> bool:
+    """Whether a device or a pipe is at ``path``, which is written to as it is."""
+    return is_there(path) and not is_file(path) and not is_folder(path)
+
+
+def overwrites(out: str, path: str) -> bool:
+    """Whether what is written to ``out`` would take the place of the file at ``path``."""
+    return path != "-" and is_file(path) and Path(path).resolve() == Path(out).resolve()
+
+
+def _check_name(path: str) -> None:
+    """Raise ``OSError`` for what can be no file's name, as writing to it would."""
+    if not path:
+        raise FileNotFoundError(0, "no name")
+    if is_folder(path):
+        raise IsADirectoryError(0, "is a directory")
 
 
 def write_or_print(write: Callable[[str], None], path: str) -> None:
@@ -95,9 +113,9 @@ def printing() -> Iterator[None]:
         raise unwritten("<stdout>", error, "make room there, or use -o FILE") from None
 
 
-def unwritten(place: str, error: OSError, fix: str) -> InputError:
+def unwritten(place: str, error: OSError | ValueError, fix: str) -> InputError:
     """Return what is wrong with the place that an answer could not be written to."""
-    found = error.strerror or str(error)
+    found = getattr(error, "strerror", None) or str(error)
     return InputError(Problem(file=place, found=found, rule="the answer must be writable", fix=fix))
 
 
@@ -111,15 +129,13 @@ def _print(text: str) -> None:
     stream.write(text.encode("utf-8", errors="replace"))
 
 
-def _replace(path: Path, text: str) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(0, "is a directory")
-    if path.exists() and not path.is_file():
+def _replace(path: str, text: str) -> None:
+    if is_special(path):
         # A device or a pipe: renaming a file over it would take it away.
-        path.write_text(text, encoding="utf-8", newline="\n")
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
         return
     # Through a link, so that the target is replaced and not the link itself.
-    target = path.resolve()
+    target = Path(path).resolve()
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -135,7 +151,7 @@ def _replace(path: Path, text: str) -> None:
 
 def _mode(target: Path) -> int:
     """Return the permissions of the file to be replaced, or those of a new file."""
-    if target.exists():
+    if is_there(target):
         return target.stat().st_mode & 0o777
     umask = os.umask(0)
     os.umask(umask)

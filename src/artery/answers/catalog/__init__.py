@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 from typing import Any, Final
 
 from artery.answers.catalog.models import counted, is_configuration, read_from
@@ -22,6 +21,7 @@ from artery.catalog.syntax import read_document
 from artery.catalog.systems.schema import SystemTable
 from artery.core.chip import Chip
 from artery.core.parts import Span
+from artery.core.places import is_folder
 from artery.core.profile import Profile
 from artery.core.source import Confidence, Source
 from artery.errors import InputError, Problem, UnknownNameError, did_you_mean, nearest
@@ -233,7 +233,7 @@ def _chip_summary(found: Chip) -> str:
 
 def _of_file(file: str) -> Entry:
     """Return the user's file, after the checks of its kind; a ``config.json`` is a model."""
-    if FilePath(file).is_dir() or is_configuration(values := read_document(file).values):
+    if is_folder(file) or is_configuration(values := read_document(file).values):
         found = workload(file)
         known = (*_plain(counted(found)), *_plain(read_from(found)))
         return Entry("models", found.name, found.name, None, known)

@@ -16,6 +16,7 @@ from artery.cluster.cables import NoFabricError
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.wiring import Assembly
 from artery.collective.library import Library
+from artery.core.places import is_file
 from artery.core.system import System
 from artery.errors import InputError, Problem, UsageError
 from artery.runner.lab.shape import Conditions, Engine, Shape
@@ -58,7 +59,7 @@ def lab_system(
     """
     if rate is not None and rate_scale is not None:
         raise UsageError("--rate and --rate-scale both say how fast the wires are; give one")
-    if Path(on).is_file() and (is_path(on) or not is_catalog_name(on)):
+    if is_file(on) and (is_path(on) or not is_catalog_name(on)):
         on = str(Path(on).resolve())
     given = system_of(on, overrides)
     structure = given.router.structure

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
 from artery import units
 from artery.answers.pricing import NAMED, read_order
+from artery.core.places import is_folder, is_there
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
 from artery.formats.text import read_text
@@ -64,7 +64,7 @@ def order(placement: str, system: System, seed: int) -> Ints:
         return np.lexsort((chip // system.chips_per_node, turn)).astype(np.int64)
     if placement == "random":
         return np.random.default_rng(seed).permutation(chip)
-    if Path(placement).exists() and not Path(placement).is_dir():  # a pipe too
+    if is_there(placement) and not is_folder(placement):  # a pipe too
         return np.array(read_order(placement, system.chips), dtype=np.int64)
     near = did_you_mean(nearest(placement, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
     raise _bad("placement", placement, "no placement or file of that name", near)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
+from artery.core.places import is_file, is_folder
 from artery.errors import InputError, Problem, Problems, UsageError
 
 if TYPE_CHECKING:
@@ -113,14 +114,14 @@ def _graph(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
     from artery.formats.goal import switches_of, task_graph
     from artery.formats.text import read_text
 
-    if not Path(file).is_dir() and _is_goal(file):
+    if not is_folder(file) and _is_goal(file):
         text = read_text(file)
         _refuse_switches(file, switches_of(text))
         return task_graph(text), "goal", False
     files = rank_files(file)
     _refuse_empty(files)
     ranks = [(name, read_nodes(name)) for name in files]
-    alone = len(ranks) == 1 and not Path(file).is_dir()
+    alone = len(ranks) == 1 and not is_folder(file)
     if alone and chips > 1:
         _refuse_messages(*ranks[0])
     return job_graph(ranks * (chips if alone else 1)), "chakra", alone
@@ -145,7 +146,7 @@ def _refuse_empty(files: Sequence[str]) -> None:
     """Refuse files with nothing in them, of which nobody can tell what they should be."""
     with Problems() as problems:
         for file in files:
-            if Path(file).is_file() and not Path(file).stat().st_size:
+            if is_file(file) and not Path(file).stat().st_size:
                 problems.add(
                     Problem(
                         file=file,

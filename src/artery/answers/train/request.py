@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from artery.answers.train.shares import of_shares
+from artery.core.places import is_folder
 from artery.errors import InputError, Problem, Problems, UsageError
 from artery.runner.faults import Fault, read_faults
 from artery.runner.settings import Settings
@@ -172,9 +173,9 @@ def _of_doors(asked: Request) -> Iterator[_Wrong]:
         yield "log", '""', "the copy needs a file", "name one"
     elif asked.log is not None:
         place = Path(asked.log)
-        if place.is_dir():
+        if is_folder(place):
             yield "log", f"{asked.log} is a folder", "a file is written there", "name a file in it"
-        elif not place.parent.is_dir():
+        elif not is_folder(place.parent):
             rule = "the folder of the copy must be there"
             yield "log", f"there is no folder {place.parent}", rule, "make it, or name another"
         elif why := _unwritable(place):

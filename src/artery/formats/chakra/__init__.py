@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from io import BufferedIOBase
 from typing import Any, Final
 
+from artery.core.places import is_file
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.syntax.protobuf import BrokenMessageError, Value, fields, text_of, varint
@@ -70,7 +71,7 @@ def _stream(path: str, progress: Progress | None) -> Reading:
 
 def _read(text: Text) -> Reading:
     """Read a text's file again as bytes, which a text no longer has."""
-    if text.path == "-" or not place_of(text.path).is_file():
+    if text.path == "-" or not is_file(place_of(text.path)):
         fix = "give the file by its path"
         rule = "a Chakra trace is binary and read from a file"
         raise InputError(Problem(file=text.path, found="a text", rule=rule, fix=fix))

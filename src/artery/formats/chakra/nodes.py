@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from artery.core.places import is_folder, is_there
 from artery.errors import InputError, Problem, Problems
 from artery.formats.chakra import COLLECTIVES, NODE_TYPES, messages_of
 from artery.formats.syntax.protobuf import BrokenMessageError, Value, fields, text_of, varint
@@ -58,9 +59,9 @@ def rank_files(path: str) -> list[str]:
     Raises ``InputError`` for a folder in which ranks are missing or there are none.
     """
     place = Path(path)
-    if not place.exists():
+    if not is_there(path):
         raise _wrong(path, "no such file", "a trace, or a folder of them", "check the path")
-    if not place.is_dir():
+    if not is_folder(path):
         return [path]
     found: dict[int, str] = {}
     for file in sorted(place.glob("*.et")):

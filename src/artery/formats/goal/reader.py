@@ -114,7 +114,7 @@ def _read(text: Text) -> _Tasks:
     if not content.strip():
         fix = "num_ranks 2, then what each does, from rank 0 { to }"
         tasks.wrong(1, "an empty file", "a GOAL text has ranks", fix)
-    elif not begun and not outside:
+    elif not (begun or outside or tasks.problems):
         fix = "write what each does, from rank 0 { to }"
         tasks.wrong(1, f"num_ranks {tasks.ranks}", "no rank has anything to do", fix)
     return tasks

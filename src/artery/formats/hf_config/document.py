@@ -13,6 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from artery.core.places import is_folder
 from artery.errors import InputError, Problem
 
 Path_ = tuple[str, ...]
@@ -69,7 +70,7 @@ def load(source: str | Path) -> Document:
     if str(source) == "-":
         return parse(_decode(sys.stdin.buffer.read(LARGEST_FILE + 1), STDIN), STDIN)
     file = str(source)
-    if Path(file).is_dir():
+    if is_folder(file):
         file = os.path.join(file, "config.json")  # noqa: PTH118 (a Path would drop the "./")
     try:
         with Path(file).open("rb") as stream:

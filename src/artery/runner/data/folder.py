@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
+from artery.core.places import is_folder
 from artery.errors import InputError, Problem, Problems
 from artery.runner.extra import needed
 
@@ -34,10 +35,10 @@ class Folder:
         self.size = size
         self._image = needed("PIL.Image", "pillow", "images")
         root = Path(path)
-        if not root.is_dir():
+        if not is_folder(root):
             fix = "give a folder with one folder of images per class"
             raise _wrong(path, "no such folder", "data is synthetic, digits or a folder", fix)
-        split = all((root / part).is_dir() for part in ("train", "test"))
+        split = all(is_folder(root / part) for part in ("train", "test"))
         self._names = tuple(_folders(root / "train" if split else root))
         if split:
             self._train = list(self._found(root / "train"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from artery.core.places import is_folder, is_there
 from artery.errors import InputError, Problem, Problems
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.settings import Settings
@@ -74,11 +75,11 @@ def _in_the_way(run: Path) -> Iterator[Problem]:
     """Yield what stands where the run's own files and folders have to be."""
     fix = "move it away, or name another --dir"
     place = run / "checkpoints"
-    if place.exists() and not place.is_dir():
+    if is_there(place) and not is_folder(place):
         rule = "checkpoints need a folder of that name"
         yield Problem(file=str(place), found="is a file", rule=rule, fix=fix)
     for name in ("phases.jsonl", "recovery.jsonl", "settings.json"):
-        if (run / name).is_dir():
+        if is_folder(run / name):
             rule = "the run writes a file of that name"
             yield Problem(file=str(run / name), found="is a folder", rule=rule, fix=fix)
 

@@ -1,0 +1,38 @@
+"""What stands at a path that somebody gave: asked of any text, however long or strange it is.
+
+``pathlib`` raises for a name that no file can have (longer than 255 bytes, with a NUL byte in
+it); nothing stands there, and whoever asks goes on to say so in its own words.
+"""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether an ordinary file is at ``path``."""
+    return stat.S_ISREG(_mode(path))
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder is at ``path``; the empty text names none."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_pipe(path: str | Path) -> bool:
+    """Whether ``path`` is a pipe, as ``<(command)`` gives, which can be read once only."""
+    return stat.S_ISFIFO(_mode(path))
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is anything at ``path``."""
+    return bool(_mode(path))
+
+
+def _mode(path: str | Path) -> int:
+    """The kind of what is there, as ``stat`` has it; 0 for nothing."""
+    try:
+        return Path(path).stat().st_mode if path != "" else 0
+    except (OSError, ValueError):
+        return 0
