@@ -138,6 +138,27 @@ def met() -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_an_english_page_fits_in_80_columns(
+    path: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = page(" ".join(["--lang", "en", *path.split()[1:], "--help"]), capsys).splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("line", ["--help", "plan --help", "fabric design --help", "plan -h"])
+def test_help_in_a_language_that_there_is_not_is_refused(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = line.split()
+    for asked in ([*words, "--lang", "xx"], [*words[:-1], "--lang", "xx", words[-1]]):
+        assert main(asked) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "'xx' is not one of 'en', 'zh'" in said.err
+
+
 ALONE = "artery tells how long an AI job takes on a set of chips, what holds it back, "
 ELSEWHERE = (
     *("Usage:", "Options", "Commands", "All commands: artery --help"),

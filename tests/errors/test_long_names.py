@@ -11,7 +11,7 @@ import artery
 from artery.answers.calibrate import calibrate
 from artery.answers.lint import lint
 from artery.cli import main
-from artery.core.places import is_file, is_folder, is_pipe, is_there
+from artery.places import is_file, is_folder, is_pipe, is_there
 from artery.report.files import check_writable, write_whole
 
 LONG = "x" * 300

@@ -8,9 +8,9 @@ from typing import Final
 from artery.answers.arguments import check_kinds
 from artery.catalog.loader import resolve
 from artery.catalog.models import model
-from artery.core.places import is_file, is_folder
 from artery.core.workload import Workload
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
+from artery.places import is_file, is_folder
 
 RUNS: Final = frozenset({".sh", ".sbatch", ".yaml", ".yml", ".toml", ".txt", ".log"})
 """Endings of the files that describe a run."""

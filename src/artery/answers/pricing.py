@@ -10,11 +10,11 @@ from artery.answers.libraries import library_of
 from artery.collective.closed_form import ClosedForm
 from artery.collective.menu import Adds
 from artery.collective.placement import Placement, interleaved, listed, packed, random
-from artery.core.places import is_folder, is_there
 from artery.core.pricing import Pricer
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
 from artery.formats.text import read_text
+from artery.places import is_folder, is_there
 
 NAMED = ("packed", "interleaved", "random")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from artery.core.places import is_file
 from artery.core.plan import Plan
 from artery.errors import ArteryError, InputError, Problem, Problems, UsageError
+from artery.places import is_file
 
 SCHEMA: Final = "artery.plan/1"
 

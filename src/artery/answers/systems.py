@@ -15,13 +15,13 @@ from artery.catalog.systems import described, is_catalog_name, system
 from artery.catalog.systems.on_cables import on_cables
 from artery.catalog.systems.spec import parse_spec
 from artery.core.cabling import Cabling
-from artery.core.places import is_file, is_pipe, is_there
 from artery.core.system import System
 from artery.errors import InputError, Problem, Problems
 from artery.formats.gpus.node_table import assumed
 from artery.formats.reading import Reading
 from artery.formats.recognise import read, recognise
 from artery.formats.text import beginning
+from artery.places import is_file, is_pipe, is_there
 
 NODE: Final = "node"
 """The override that says what the hosts of a fabric file are: the name of a system."""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from artery.catalog.sourced import Sourced, described, separate
-from artery.core.places import is_file
 from artery.core.source import Source
 from artery.errors import InputError, Problem, UnknownNameError
+from artery.places import is_file
 
 DATA = Path(__file__).parent / "data"
 

@@ -14,8 +14,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from artery.catalog.sourced import Path
-from artery.core.places import is_folder
 from artery.errors import InputError, Problem
+from artery.places import is_folder
 
 LARGEST_FILE = 250_000
 """Bytes. Assumed: fifty times a long system file, so that more is the wrong file. The YAML reader

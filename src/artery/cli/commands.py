@@ -13,7 +13,14 @@ from typing import Final
 
 import click
 
-from artery.cli.options import LANGUAGE, asked_language, debug_option, language_option
+from artery.cli.options import (
+    LANGUAGE,
+    NO_LANGUAGE,
+    asked_language,
+    debug_option,
+    language_option,
+    unknown_language,
+)
 from artery.cli.pages import PageContext, PageGroup, paged, write_commands
 from artery.report.words import Language
 
@@ -58,6 +65,7 @@ class LazyGroup(PageGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse what stands before the command; note the language that the whole line asks for."""
         ctx.meta[LANGUAGE] = asked_language(args)
+        ctx.meta[NO_LANGUAGE] = unknown_language(args)
         return super().parse_args(ctx, args)
 
     def list_commands(self, _: click.Context) -> list[str]:

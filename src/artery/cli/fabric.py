@@ -72,9 +72,9 @@ def design(
 
     \b
     Designs, each with as few tiers as hold the chips:
-      rail        card r of every node on leaf r of its group, spines join all leaves
+      rail        card r of each node on leaf r of its group, spines above
       tor         all cards of a node on one leaf, at the top of its rack
-      rail-only   a separate network per rail; other rails through the node's own links
+      rail-only   a network per rail; other rails through the node's links
       dual-plane  rail, every port split over two separate networks
 
     Counts follow from the ports. Cable lengths, prices and power are rough: what is assumed or

@@ -24,6 +24,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 LANGUAGE: Final = "artery.lang"
 """Where a context keeps the language of the answer, of its help and of its errors."""
 
+NO_LANGUAGE: Final = "artery.lang.unknown"
+"""Where a context keeps what the line asks for as a language, if there is none of that name."""
+
+_LANGUAGES: Final[tuple[Language, ...]] = ("en", "zh")
+
 
 class _Reader(click.ParamType[float]):
     """A parameter type that reads its text with a function of :mod:`artery.units`."""
@@ -117,7 +122,7 @@ def _language_option(*, exposed: bool) -> Callable[[_Command], _Command]:
 
     return click.option(
         "--lang",
-        type=click.Choice(["en", "zh"]),
+        type=click.Choice(_LANGUAGES),
         default=_language,
         is_eager=True,
         expose_value=exposed,
@@ -214,14 +219,23 @@ def asked_language(words: Sequence[str]) -> Language:
     What the parser refuses is said in it too, and help, which may come before ``--lang``; without
     that it is the locale's.
     """
-    found = locale_language()
-    for word, following in zip(words, [*words, ""][1:], strict=True):
-        if word == "--":
-            break  # what follows is another program's
+    asked = [one for one in _languages_in(words) if one in _LANGUAGES]
+    return "zh" if [locale_language(), *asked][-1] == "zh" else "en"
+
+
+def unknown_language(words: Sequence[str]) -> str | None:
+    """Return the first language that a command line asks for and that there is not."""
+    return next((one for one in _languages_in(words) if one not in _LANGUAGES), None)
+
+
+def _languages_in(words: Sequence[str]) -> list[str]:
+    """Return what a command line says after ``--lang``, known or not."""
+    own = words[: words.index("--")] if "--" in words else words  # the rest is another program's
+    found = []
+    for word, following in zip(own, [*own, ""][1:], strict=True):
         name, equals, value = word.partition("=")
-        asked = value if equals else following
-        if name == "--lang" and asked in ("en", "zh"):
-            found = "zh" if asked == "zh" else "en"
+        if name == "--lang":
+            found.append(value if equals else following)
     return found
 
 

@@ -8,14 +8,22 @@ command need know of it. The texts are in ``report/said/help/``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import click
 
-from artery.cli.options import LANGUAGE
+from artery.cli.options import LANGUAGE, NO_LANGUAGE
+from artery.report.files import printing
 
 
 class PageContext(click.Context):
     """A context whose help and usage are in the language asked for."""
+
+    def __init__(self, command: click.Command, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 (as click has them)
+        super().__init__(command, *arguments, **named)
+        option = command.get_help_option(self)
+        if option is not None:
+            option.callback = _show
 
     def make_formatter(self) -> click.HelpFormatter:
         """Return what the page is written into."""
@@ -26,6 +34,19 @@ class PageContext(click.Context):
         return ChinesePage(
             subject(self), width=self.terminal_width, max_width=self.max_content_width
         )
+
+
+def _show(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Print the page, as an answer is printed, once the whole line asks for a known language."""
+    if not asked or context.resilient_parsing:
+        return
+    wrong = context.meta.get(NO_LANGUAGE)
+    if wrong is not None:
+        option = next(one for one in context.find_root().command.params if one.name == "lang")
+        option.type.convert(wrong, option, context)
+    with printing():
+        click.echo(context.get_help(), color=context.color)
+    context.exit()
 
 
 def subject(context: click.Context) -> str:

@@ -20,9 +20,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from artery.core.places import is_file, is_folder, is_pipe, is_there
 from artery.errors import InputError, Problem
 from artery.formats.waiting import place_of
+from artery.places import is_file, is_folder, is_pipe, is_there
 
 LARGEST: Final = 256 * 2**20
 """Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""

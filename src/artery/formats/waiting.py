@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from artery.core.places import is_file, is_pipe
 from artery.errors import InputError, Problem
+from artery.places import is_file, is_pipe
 
 LOG: Final = logging.getLogger("artery.files")
 """Hears of files that take more than a second, and of pipes that nobody writes to; without a

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from artery.core.places import is_file, is_folder, is_there
 from artery.errors import InputError, Problem
+from artery.places import is_file, is_folder, is_there
 
 
 def write_whole(path: str, text: str) -> None:

@@ -21,10 +21,10 @@ from artery.catalog.syntax import read_document
 from artery.catalog.systems.schema import SystemTable
 from artery.core.chip import Chip
 from artery.core.parts import Span
-from artery.core.places import is_folder
 from artery.core.profile import Profile
 from artery.core.source import Confidence, Source
 from artery.errors import InputError, Problem, UnknownNameError, did_you_mean, nearest
+from artery.places import is_folder
 from artery.units import (
     Unit,
     show_bytes,

@@ -16,9 +16,9 @@ from artery.cluster.cables import NoFabricError
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.wiring import Assembly
 from artery.collective.library import Library
-from artery.core.places import is_file
 from artery.core.system import System
 from artery.errors import InputError, Problem, UsageError
+from artery.places import is_file
 from artery.runner.lab.shape import Conditions, Engine, Shape
 from artery.runner.lab.wired import TooLargeError, shaped
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from artery import units
 from artery.answers.pricing import NAMED, read_order
-from artery.core.places import is_folder, is_there
 from artery.core.system import System
 from artery.errors import InputError, Problem, did_you_mean, nearest
 from artery.formats.text import read_text
+from artery.places import is_folder, is_there
 from artery.simulator.adding import PASSES
 
 if TYPE_CHECKING:

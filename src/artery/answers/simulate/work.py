@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
-from artery.core.places import is_file, is_folder
 from artery.errors import InputError, Problem, Problems, UsageError
+from artery.places import is_file, is_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
 from artery.answers.train.shares import of_shares
-from artery.core.places import is_folder
 from artery.errors import InputError, Problem, Problems, UsageError
+from artery.places import is_folder
 from artery.runner.faults import Fault, read_faults
 from artery.runner.settings import Settings
 

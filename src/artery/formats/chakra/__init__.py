@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from io import BufferedIOBase
 from typing import Any, Final
 
-from artery.core.places import is_file
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Progress, Reading
 from artery.formats.syntax.protobuf import BrokenMessageError, Value, fields, text_of, varint
 from artery.formats.text import Text, open_bytes
 from artery.formats.waiting import place_of
 from artery.formats.wording import counted
+from artery.places import is_file
 from artery.units import show_bytes
 
 NODE_TYPES: Final = (

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from artery.core.places import is_folder, is_there
 from artery.errors import InputError, Problem, Problems
 from artery.formats.chakra import COLLECTIVES, NODE_TYPES, messages_of
 from artery.formats.syntax.protobuf import BrokenMessageError, Value, fields, text_of, varint
 from artery.formats.text import open_bytes
+from artery.places import is_folder, is_there
 
 _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
 _SIGNED_32, _SIGNED_64 = 15, 17

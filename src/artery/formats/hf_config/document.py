@@ -13,8 +13,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from artery.core.places import is_folder
 from artery.errors import InputError, Problem
+from artery.places import is_folder
 
 Path_ = tuple[str, ...]
 """Where a value stands: the keys from the root down."""

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
-from artery.core.places import is_folder
 from artery.errors import InputError, Problem, Problems
+from artery.places import is_folder
 from artery.runner.extra import needed
 
 _ENDINGS: Final = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".ppm", ".tiff"})

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from artery.core.places import is_folder, is_there
 from artery.errors import InputError, Problem, Problems
+from artery.places import is_folder, is_there
 from artery.runner.checkpoint.folder import Folder
 from artery.runner.settings import Settings
 from artery.runner.supervisor.lifeline import LOCK, locked
