@@ -11,6 +11,8 @@ from accuracy.network_scale import kept as kept_at_scale
 from artery.answers.tour.article import Text
 from artery.report.words import Language
 from docs_build import ROOT
+from docs_build.network_leaves import AFTER_LEAVES, LEAVES
+from docs_build.network_played import read_back, sums
 from docs_build.network_scale import GROWN, grown, scale
 
 _INTRO: Final = Text(
@@ -97,8 +99,17 @@ are six messages on one link, 6 · 161.7 us, and the way there.
 ## Hashing on four leaves and two spines
 
 Ring all-reduce over 64 GPUs, bus bandwidth lost to hashed paths against planned ones. Measured:
-Tolly report 225112. Simulated: 100 seeds, eight paths hashed per pair of cards (two channels with
-four connections each, assumed), 5 to 95 in a hundred.
+Tolly report 225112. Simulated: eight paths hashed per pair of cards (two channels with four
+connections each, assumed), 100 seeds, 5 to 95 in a hundred, in the coupled engine. The first of
+these commands gives planned paths, the second hashed ones, and the loss is 1 minus the time of the
+first over the time of the second:
+
+```console
+artery simulate all_reduce --on tests/fixtures/systems/four-leaves.toml:64 --algorithm ring \\
+    --size 1G --engine coupled --routing static
+artery simulate all_reduce --on tests/fixtures/systems/four-leaves.toml:64 --algorithm ring \\
+    --size 1G --engine coupled --routing ecmp --queue-pairs 8 --seeds 100
+```
 
 """,
     """
@@ -109,30 +120,16 @@ four connections each, assumed), 5 to 95 in a hundred.
 ## 四叶两脊上的哈希
 
 64 块 GPU 的环形 all-reduce，哈希路径相对规划路径损失的总线带宽。实测：Tolly 报告 225112。
-仿真：100 个种子，每对网卡哈希八条路径（两个通道各四个连接，假定），5 % 至 95 %。
+仿真：每对网卡哈希八条路径（两个通道各四个连接，假定），100 个种子，5 % 至 95 %，耦合引擎。
+下面第一条命令给出规划路径，第二条给出哈希路径，损失为 1 减去前者用时除以后者用时：
 
-""",
-)
+```console
+artery simulate all_reduce --on tests/fixtures/systems/four-leaves.toml:64 --algorithm ring \\
+    --size 1G --engine coupled --routing static
+artery simulate all_reduce --on tests/fixtures/systems/four-leaves.toml:64 --algorithm ring \\
+    --size 1G --engine coupled --routing ecmp --queue-pairs 8 --seeds 100
+```
 
-_LEAVES: Final = Text(
-    "| size | measured | simulated, median | simulated, range |\n",
-    "| 大小 | 实测 | 仿真，中位数 | 仿真，范围 |\n",
-)
-
-_AFTER_LEAVES: Final = Text(
-    """
-Small messages lose nothing, the largest as much as was measured, and every measured loss lies
-within the range of seeds. But the loss at 512 MB and 1 GB is three quarters and two thirds of what
-the median seed says: a hash does not know the size, so that in the simulation a ring that collides
-at 16 GB collides at 512 MB too, diluted only by latency (12 instead of 17 %). Senders that are
-slowed for long, which may be what grows on the real network, are not in the coupled engine. With
-one path a pair the median loss is two thirds, with sixteen none: the number of paths decides.
-""",
-    """
-小消息没有损失，最大的与实测相当，各个实测损失都在种子的范围之内。但 512 MB 与 1 GB 的损失只有
-中位种子的四分之三与三分之二：哈希不知道大小，仿真中在 16 GB 冲突的环在 512 MB 同样冲突，
-只被时延冲淡（12 % 而非 17 %）。真实网络上随大小增长的可能是长时间被减速的发送方，它不在耦合引擎里。
-每对一条路径时中位损失为三分之二，十六条时没有：路径数决定一切。
 """,
 )
 
@@ -315,14 +312,16 @@ def _page(lang: Language) -> str:
     parts = [
         of(_INTRO), _table(of(_VICTIM), _victims(tables["victim"])),
         of(_AFTER_VICTIM), _table(of(_HTSIM), _sprays(tables["htsim"])),
-        of(_AFTER_HTSIM).format(window=NDP_WINDOW), _table(of(_LEAVES), _leaves(tables["leaves"])),
-        of(_AFTER_LEAVES), grown(more, of(GROWN)),
+        of(_AFTER_HTSIM).format(window=NDP_WINDOW), _table(of(LEAVES), _leaves(tables["leaves"])),
+        of(AFTER_LEAVES), grown(more, of(GROWN)),
         _count(of(_BEFORE_CLOSED)), _table(of(_AGREEMENT), _apart()), of(_AFTER_AGREEMENT),
         _table(of(_CLOSED), _closed(tables["closed"])), of(_END),
         scale(more, lang),
     ]  # fmt: skip
     name = "network.md" if lang == "en" else "network.zh.md"
-    return "".join(parts) + "\n" + (ROOT / "docs_build" / "templates" / name).read_text("utf-8")
+    rest = (ROOT / "docs_build" / "templates" / name).read_text("utf-8")
+    rest = rest.replace("{sums}", sums()).replace("{read_back}", read_back())
+    return "".join(parts) + "\n" + rest
 
 
 def _table(head: str, rows: Iterator[list[str]]) -> str:
