@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import artery
 from artery.answers.arguments import check_kinds
+from artery.answers.bench.request import Request as BenchRequest
 from artery.answers.calibrate import calibrate
+from artery.answers.goodput.request import Circumstances
 from artery.answers.lint import lint
 from artery.answers.models import workload
+from artery.answers.plan.request import DEGREES
+from artery.answers.plan.request import Request as PlanRequest
+from artery.answers.schedule.request import Request as ScheduleRequest
+from artery.answers.simulate.request import Request as SimulateRequest
 from artery.errors import InputError, UsageError
 
 ON = "dgx-h100:16"
@@ -112,3 +122,98 @@ def test_a_placement_file_of_words_is_said(tmp_path: Path) -> None:
     file.write_text("0\none\n", encoding="utf-8")
     with pytest.raises(InputError, match="placement  something that is no number, one whole"):
         artery.plan("gpt2", "dgx-h100:2", placement=str(file))
+
+
+PLAN = {
+    *(one.name for one in fields(PlanRequest)),
+    *(name for name, one in inspect.signature(artery.plan).parameters.items()
+      if one.kind is one.KEYWORD_ONLY),
+    *DEGREES,
+    "seq",
+    "task",
+}  # fmt: skip
+FUNCTIONS: dict[Callable[..., Any], tuple[tuple[Any, ...], set[str]]] = {
+    artery.plan: (("gpt2", ON), PLAN),
+    artery.explain: (("gpt2", ON), PLAN),
+    artery.goodput: (
+        ("gpt2", ON),
+        PLAN - {"top", "explained"} | {one.name for one in fields(Circumstances)},
+    ),
+    artery.scale: (("gpt2", "dgx-h100", [8]), PLAN - {"top", "explained"}),
+    artery.expect: (("all_reduce", ON), set()),
+    artery.simulate: (("all_reduce", ON), {one.name for one in fields(SimulateRequest)}),
+    artery.schedule: (("synthetic:llm", ON), {one.name for one in fields(ScheduleRequest)}),
+    artery.read: (("a.txt",), set()),
+    artery.diagnose: (("a.txt",), set()),
+    lint: (("a.txt",), set()),
+    calibrate: (("a.txt",), {"on"}),
+    artery.bench_collectives: ((), {one.name for one in fields(BenchRequest)}),
+    artery.bench_links: ((), set()),
+    artery.bench_chip: ((), set()),
+}
+"""Every function with what it needs, and the names that it takes as ``**options``.
+
+``goodput`` and ``scale`` take one plan, without levers, whatever ``top`` and ``explained`` are."""
+
+OPTIONS = [
+    (function, name)
+    for function, (needed, further) in FUNCTIONS.items()
+    for name in sorted(
+        further
+        | {name for name, one in inspect.signature(function).parameters.items()
+           if one.kind is one.KEYWORD_ONLY}
+    )
+    if name not in list(inspect.signature(function).parameters)[: len(needed)]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"x", object(), 1j, Fraction(1, 2), {1}, [object()], np.int64(8), [b"x"]],
+    ids=lambda value: repr(value)[:12],
+)
+@pytest.mark.parametrize(("function", "name"), OPTIONS)
+def test_no_option_of_a_wrong_kind_reaches_the_work(
+    function: Callable[..., Any], name: str, value: object
+) -> None:
+    given = {name: value} if function is not calibrate else {"on": ON, name: value}
+    with pytest.raises(artery.ArteryError, match=name.removesuffix("s")) as caught:
+        function(*FUNCTIONS[function][0], **given)
+    assert caught.value.exit_code in {2, 3}
+
+
+WRONG_HERE: list[tuple[Callable[..., Any], str, tuple[object, ...]]] = [
+    (artery.plan, "sequence_parallel", ("x", float("nan"), [], 7)),
+    (artery.plan, "load_factor", ("1:1.1:1.5", (1, 2), (1, 2, "3"))),
+    (artery.plan, "overlap", ("dp,tp", 1, ("dp", 1))),
+    *((artery.plan, name, (1,)) for name in ("system", "workload", "degrees")),
+    (artery.goodput, "checkpoint", (1, "shared", ["shared", 1])),
+    (artery.goodput, "blocking_save", ("no",)),
+    (artery.schedule, "policies", (1, "fifo", ["fifo", 1])),
+    (artery.schedule, "window", (1, {}, "0d:10d", (1,), (1, "2"))),
+    (artery.schedule, "maintenance", (1, "2d:4h:0-3")),
+    *((artery.schedule, name, ("1h",)) for name in ("interval", "max_wait", "save_time")),
+    *((artery.schedule, name, (1,)) for name in ("size_for", "network", "placing", "rate")),
+    *((artery.schedule, name, (1,)) for name in ("spot", "serve", "progress", "recorded")),
+    (artery.bench_links, "ranks", (np.float64(8),)),
+    (artery.bench_chip, "dtypes", (None,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [(function, {name: value}) for function, name, values in WRONG_HERE for value in values],
+)
+def test_an_option_says_what_it_should_be(
+    function: Callable[..., Any], given: dict[str, Any]
+) -> None:
+    (name,) = given
+    with pytest.raises(UsageError, match=rf"{name} must be|no option .{name}"):
+        function(*FUNCTIONS[function][0], **given)
+
+
+def test_lists_of_options_do_as_tuples_do() -> None:
+    listed: dict[str, Any] = {"overlap": ["dp"], "load_factor": [1, 1.1, 1.5]}
+    tuples: dict[str, Any] = {name: tuple(one) for name, one in listed.items()}
+    answer = artery.plan("gpt2", ON, explained=False, **listed)
+    assert answer.plans == artery.plan("gpt2", ON, explained=False, **tuples).plans

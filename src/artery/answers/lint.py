@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Final
 
 from artery.answers.anonymise import masked
-from artery.answers.arguments import check_texts, paths_of
+from artery.answers.arguments import check_declared, check_texts, paths_of
 from artery.diagnoser.lint.rule import LEVELS, Rule, rules
 from artery.errors import InputError, Problems, ThresholdError, UnknownNameError
 from artery.formats.launch.file import LaunchFile
@@ -61,6 +61,7 @@ def lint(
     """
     paths = paths_of(paths, "there must be a file to look at")
     check_texts("ignore", ignore)
+    check_declared(lint, {"anonymise": anonymise})
     known = [one.id for one in rules()]
     for name in ignore:
         if name not in known:

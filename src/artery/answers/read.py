@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from types import NoneType
 from typing import Any
 
 from artery.answers.anonymise import Mask, devices_of
-from artery.answers.arguments import check_kinds, paths_of
+from artery.answers.arguments import check_declared, paths_of
 from artery.answers.systems import system_table
 from artery.catalog.overrides import apply_overrides
 from artery.catalog.systems import described
@@ -63,7 +62,8 @@ def read(
     :class:`artery.errors.InputError` with the problems of all files that cannot be read.
     """
     paths = paths_of(paths, "there must be a file to read")
-    check_kinds(str, NoneType, format_name=format_name)
+    options = {"format_name": format_name, "anonymise": anonymise, "progress": progress}
+    check_declared(read, options)
     found: list[FileRead] = []
     mask = Mask(paths)
     with Problems() as problems:

@@ -92,6 +92,7 @@ def scale(
     """
     check_kinds(str, model=model, on=on)
     check_kinds(float, NoneType, parallel_fraction=parallel_fraction)
+    check_kinds(int, NoneType, global_batch=options.get("global_batch"))
     counts = _counts(chips)
     if parallel_fraction is not None and not 0 <= parallel_fraction <= 1:
         raise UsageError(f"--parallel-fraction {parallel_fraction:g} must be from 0 to 1")

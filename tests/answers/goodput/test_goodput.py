@@ -197,7 +197,7 @@ def test_failing_all_the_time_and_never() -> None:
         ({"rate": "zzz"}, "known: rsc-1, rsc-1-jobs, rsc-2, llama-3"),
         ({"rate": 3}, "rate must be text"),
         ({"checkpoint": ("tape", "shared")}, 'no tier is called "tape"'),
-        ({"checkpoint": "shared"}, "must be names"),
+        ({"checkpoint": "shared"}, "checkpoint must be a list of texts"),
         ({"checkpoint": ("memory",)}, "must name shared"),
         ({"save_time": "30s"}, "save_time must be a number"),
         ({"sve_time": 3.0}, 'no option "sve_time"'),

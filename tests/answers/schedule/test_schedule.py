@@ -266,7 +266,7 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], field: str | None) -
 def test_options_that_there_are_not() -> None:
     with pytest.raises(UsageError, match="no option"):
         schedule(JOBS, "dgx-h100:64", colour="red")
-    with pytest.raises(UsageError, match="not one text"):
+    with pytest.raises(UsageError, match="policies must be a list of texts"):
         schedule(JOBS, "dgx-h100:64", policies="fifo")
 
 

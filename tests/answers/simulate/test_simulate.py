@@ -251,7 +251,7 @@ def test_one_rank_costs_nothing() -> None:
         ({"background": [f"alltoall:1G:0-{10**11}"]}, "there are 8 chips"),
         ({"background": ["alltoall:1G:0-" + "9" * 5000]}, "there are 8 chips"),
         ({"background": "30%"}, "background must be a list of texts"),
-        ({"background": [0.3]}, "background[0] must be text"),
+        ({"background": [0.3]}, "background must be a list of texts, not [0.3]"),
         ({"slow": 3}, "slow must be a list of texts"),
         ({"slow": ["9" * 5000 + "=2x"]}, "there are 8 ranks"),
         ({"slow": ["3=2x", "3=3x"]}, "rank 3 has a factor already"),

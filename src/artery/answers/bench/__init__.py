@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from artery import units
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.bench.gpus import check_gpus
 from artery.answers.bench.job import Case, Job, PairCase, Report
 from artery.answers.bench.prediction import Table, check_size, predicted
@@ -59,6 +59,7 @@ def bench_collectives(
     for name in options:
         if name not in known:
             raise UnknownNameError("option of bench", name, sorted(known))
+    check_declared(bench_collectives, {"heard": heard})
     request = Request(collectives=collectives, **options)
     request.checked()
     kind = backend_named(request.backend)
@@ -145,6 +146,7 @@ def bench_links(
     ``ucx`` (``ucx_perftest``); ``together`` lets disjoint pairs measure at the same time.
     """
     check_kinds(str, size=size, tool=tool, backend=backend)
+    check_declared(bench_links, {"ranks": ranks, "together": together, "heard": heard})
     if tool not in {"auto", "ucx"}:
         raise UnknownNameError("tool", tool, ("auto", "ucx"))
     if tool == "ucx":

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Final
 
 from artery import units
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.bench.request import check_counts
 from artery.answers.bench.result import ChipAnswer, ChipRow
 from artery.answers.bench.run import require
@@ -47,6 +47,7 @@ def bench_chip(
     check_kinds(str, device=device)
     check_kinds(str, NoneType, shapes=shapes, array=array)
     check_kinds(int, NoneType, threads=threads)
+    check_declared(bench_chip, {"dtypes": dtypes, "heard": heard})
     require("auto")
     check_counts(warmup, repeats, 1.0, seconds)
     if threads is not None and not 1 <= threads <= MOST_THREADS:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import NoneType
+from dataclasses import dataclass, fields
 from typing import Final, cast, get_args
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.bench.job import LIBRARY, Backend, Case
 from artery.answers.bench.shapes import algorithm_named, runnable, shape_of
 from artery.answers.expect import parse_sizes, type_named
@@ -59,9 +58,7 @@ class Request:
 
     def checked(self) -> None:
         """Raise ``UsageError`` or ``InputError`` for what is of the wrong kind or contradictory."""
-        check_kinds(str, sizes=self.sizes, algorithm=self.algorithm, dtype=self.dtype)
-        check_kinds(str, NoneType, on=self.on)
-        check_kinds(int, NoneType, ranks=self.ranks, per_node=self.per_node)
+        check_declared(Request, {one.name: getattr(self, one.name) for one in fields(self)})
         check_counts(self.warmup, self.repeats, self.timeout, self.seconds)
         if self.compare and self.algorithm != LIBRARY:
             raise UsageError("--compare runs every algorithm: leave --algorithm out")

@@ -7,7 +7,7 @@ from os import PathLike
 from types import NoneType
 from typing import Final
 
-from artery.answers.arguments import check_kinds, check_texts, paths_of
+from artery.answers.arguments import check_declared, check_kinds, check_texts, paths_of
 from artery.answers.calibrate.checks import Doubt, check_told, doubts
 from artery.answers.calibrate.data import measured_in
 from artery.answers.calibrate.fitting import Data, Found, fitted, tellable
@@ -50,6 +50,7 @@ def calibrate(
     check_kinds(str, NoneType, nccl=nccl)
     check_texts("overrides", overrides)
     check_texts("wanted", wanted)
+    check_declared(calibrate, {"smallest": smallest, "plan_from": plan_from})
     saved = [plan_from] if isinstance(plan_from, str) else list(plan_from or ())
     found = measured_in(paths, steps=bool(saved))
     base = base_of(on, overrides, nccl)

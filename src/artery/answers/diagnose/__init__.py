@@ -8,7 +8,13 @@ from os import PathLike
 from types import NoneType
 
 from artery.answers.anonymise import devices_of, masked
-from artery.answers.arguments import check_counts, check_kinds, check_texts, paths_of
+from artery.answers.arguments import (
+    check_counts,
+    check_declared,
+    check_kinds,
+    check_texts,
+    paths_of,
+)
 from artery.answers.diagnose.asked import (
     Files,
     above_peak,
@@ -95,6 +101,8 @@ def diagnose(
     check_kinds(str, NoneType, on=on, model=model, plan_from=plan_from)
     check_texts("overrides", overrides)
     check_counts("degrees", degrees)
+    flags = {"prove": prove, "anonymise": anonymise, "progress": progress}
+    check_declared(diagnose, flags)
     paths = paths_of(paths, "there must be a file to diagnose")
     readings = _readings(paths, progress)
     on = on_of(on, overrides, readings)

@@ -106,7 +106,8 @@ def _stepped(text: str, begin: int, end: int, step: str) -> Iterable[int]:
 
 def _checked(sizes: Iterable[int]) -> tuple[int, ...]:
     """Return the sizes as a tuple, if there are neither none nor too many and all are positive."""
-    if not isinstance(sizes, Iterable):
+    given: object = sizes
+    if not isinstance(given, Iterable) or isinstance(given, bytes | set | frozenset):
         raise UsageError(f"sizes must be text or a list of whole numbers, not {sizes!r:.60}")
     found: list[int] = []
     for size in sizes:

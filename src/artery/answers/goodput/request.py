@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from types import NoneType
 from typing import Any, Final
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared
 from artery.cloud.checkpoints import SURVIVES, TierName
 from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.spares import REPAIR
@@ -98,11 +97,7 @@ def circumstances(options: Mapping[str, Any]) -> tuple[Circumstances, dict[str, 
     names = {field.name for field in fields(Circumstances)}
     mine = {key: value for key, value in options.items() if key in names and value is not None}
     rest = {key: value for key, value in options.items() if key not in names}
-    texts = {"rate", "checkpoint", "blocking_save"}
-    check_kinds(str, rate=mine.get("rate", "rsc-1"))
-    check_kinds(float, NoneType, **{k: v for k, v in mine.items() if k not in texts})
-    if isinstance(mine.get("checkpoint"), str):
-        raise UsageError(f'checkpoint must be names, not the text "{mine["checkpoint"]}"')
+    check_declared(Circumstances, mine)
     if "rate" in mine and "node_failures_per_1000_days" in mine:
         raise UsageError("rate and node_failures_per_1000_days both say how often nodes fail")
     told = Circumstances(**mine)

@@ -8,7 +8,7 @@ from math import ceil, prod
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.models import workload
 from artery.answers.plan.batch import kept_out
 from artery.answers.plan.collectives import (
@@ -102,14 +102,15 @@ def plan(
     """
     check_kinds(str, model=model, on=on, network=network, offload=offload)
     check_kinds(int, top=top, seeds=seeds)
-    check_kinds(str, NoneType, nccl=nccl, **_texts(options))
-    check_kinds(int, NoneType, **_whole(options))
+    check_kinds(str, NoneType, nccl=nccl, task=options.get("task"))
     check_kinds(float, NoneType, tokens=tokens)
+    check_declared(plan, {"explained": explained, "overrides": overrides})
+    asked = _asked(options)
     if options.get("task") not in (None, "train"):
         raise UsageError(f'task "{options["task"]}" is not available yet; leave it out to train')
     if top < 1:
         raise UsageError(f"top is the number of plans to show, 1 or more, not {top}")
-    request = _request(*_named(model, on, overrides), {**options, "tokens": tokens})
+    request = Request(*_named(model, on, overrides), tokens=tokens, **asked)
     settled = settle(request)
     pricers = Pricers(nccl, settled.shared.placement, adds(offload, request.system))
     simulator = _simulator(network, pricers, seeds)
@@ -134,19 +135,6 @@ def plan(
     )
 
 
-def _texts(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are text."""
-    names = ("dtype", "grad_dtype", "recompute", "attention", "framework", "optimizer",
-             "placement", "task")  # fmt: skip
-    return {name: options[name] for name in names if name in options}
-
-
-def _whole(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are whole numbers."""
-    names = (*DEGREES, "global_batch", "seq")
-    return {name: options[name] for name in names if name in options}
-
-
 def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, System]:
     """The model and the system; what is wrong with either is said together."""
     try:
@@ -160,23 +148,26 @@ def _named(model: str, on: str, overrides: Sequence[str]) -> tuple[Workload, Sys
     return known, system_of(on, overrides)
 
 
-def _request(model: Workload, system: System, options: dict[str, Any]) -> Request:
-    """The options as a request: degrees apart, ``seq`` under its noun's name."""
-    known = dict(options)
+def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as fields of a request: degrees apart, ``seq`` under its noun's name.
+
+    Raises ``UsageError`` for those that there are not, or of the wrong kind.
+    """
+    known = {name: value for name, value in options.items() if value is not None}
     known.pop("task", None)
-    degrees = {name: known.pop(name) for name in DEGREES if known.get(name) is not None}
-    for name in DEGREES:
-        known.pop(name, None)
+    whole = (*DEGREES, "seq")
+    check_kinds(int, **{name: known[name] for name in whole if name in known})
+    degrees = {name: known.pop(name) for name in DEGREES if name in known}
     if "seq" in known:
         known["sequence"] = known.pop("seq")
-    if known.get("placement") is None:
-        known.pop("placement", None)
-    fields = Request.__dataclass_fields__
+    fields = set(Request.__dataclass_fields__) - {"workload", "system", "degrees"}
     unknown = [name for name in known if name not in fields]
     if unknown:
-        near = did_you_mean(nearest(unknown[0], (*fields, *DEGREES, "seq", "top", "nccl")))
+        near = did_you_mean(nearest(unknown[0], (*sorted(fields), *whole, "top", "nccl")))
         raise UsageError(f'plan knows no option "{unknown[0]}"; {near or "see artery plan --help"}')
-    return Request(model, system, degrees, **known)
+    check_declared(Request, known)
+    lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+    return {"degrees": degrees, **known, **lists}
 
 
 def _found(question: _Question, top: int) -> tuple[_Question, Found]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.schedule.jobs import Jobs, jobs_of, read_trace
 from artery.answers.schedule.pools import serving
 from artery.answers.schedule.request import Request, read_request, refuse_fleet
@@ -42,6 +42,7 @@ def schedule(
     Raises ``InputError`` and ``UsageError``.
     """
     check_kinds(str, trace=trace, on=on)
+    check_declared(schedule, {"recorded": recorded, "progress": progress})
     request = read_request(options)
     system, reading = _whole_nodes(system_of(on, overrides)), read_trace(trace)
     if request.spares >= system.nodes:

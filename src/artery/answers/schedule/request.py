@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Final
 
-from artery.answers.arguments import check_kinds
+from artery.answers.arguments import check_declared
 from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.policies import POLICIES
 from artery.cloud.spares import REPAIR
@@ -92,10 +92,7 @@ def read_request(options: Mapping[str, Any]) -> Request:
         if name not in known:
             raise UsageError(f'schedule has no option "{name}"; known: {", ".join(sorted(known))}')
     given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(given.get("policies"), str):
-        raise UsageError("policies must be names, not one text")
-    numbers = ("jobs", "tp", "pp", "cp", "spares", "seed")
-    check_kinds(int, **{name: given[name] for name in numbers if name in given})
+    check_declared(Request, given)
     request = Request(**given)
     problems = Problems()
     _check_names(request, problems)

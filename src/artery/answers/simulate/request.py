@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from types import NoneType
 
-from artery.answers.arguments import check_kinds, check_texts
+from artery.answers.arguments import check_declared
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
 ROUTINGS = ("auto", "ecmp", "static", "adaptive", "spray")
@@ -63,11 +62,7 @@ class Request:
 
     def check(self) -> None:
         """Raise ``UsageError`` or ``InputError`` for what is of the wrong kind or out of range."""
-        text = ("collective", "on", "algorithm", "routing", "placement", "engine", "flow_control",
-                "offload")  # fmt: skip
-        check_kinds(str, **{name: getattr(self, name) for name in text})
-        maybe = ("transport", "fail_links", "fail_at", "matrix", "nccl", "reduce_rate")
-        check_kinds(str, NoneType, **{name: getattr(self, name) for name in maybe})
+        check_declared(Request, {one.name: getattr(self, one.name) for one in fields(self)})
         ranges = {
             "queue_pairs": (1, MOST_QUEUE_PAIRS),
             "fail_switches": (0, 1_000_000),
@@ -75,13 +70,6 @@ class Request:
             "seeds": (1, MOST_SEEDS),
             "links": (0, MOST_LINKS),
         }
-        check_kinds(int, **{name: getattr(self, name) for name in ranges})
-        for name in ("background", "slow", "overrides"):
-            check_texts(name, getattr(self, name))
-        if not isinstance(self.store_and_forward, bool):
-            raise UsageError(
-                f"store_and_forward must be True or False, not {self.store_and_forward!r:.60}"
-            )
         if self.fail_at is not None and not self.fail_links and not self.fail_switches:
             raise UsageError(
                 "--fail-at says when links or switches fail, and none do; "
