@@ -54,12 +54,13 @@ def across(
     leave, enter = near[0], far[0]
     if shift:
         leave, enter = (leave + shift) % cards, (enter + shift) % cards
-    if tree.relay:
+    if tree.relay and len(within.rest):
         # A part-filled node may lack the chip of that card, and with it who passes on to it (or
         # the card's seat): then the other end changes rail.
         lacks = ~_there(within, source, enter)[1] | (_slot(tree, source, enter) < 0)
-        leave = np.where(lacks, leave, enter)
-        enter = leave
+        enter = np.where(lacks, leave, enter)
+    if tree.relay:
+        leave = enter
     nodes = within.whole.domain.nodes
     ports = Ends(
         source.copy * nodes + source.inner, leave, target.copy * nodes + target.inner, enter
