@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from artery.cluster.torus import Torus
 from artery.collective.groups import inner_tiers
-from artery.collective.in_switch import LEAST
 from artery.collective.schedules import schedule
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule
@@ -145,11 +144,8 @@ def _channels(system: System, shared: Shared, row: Ints) -> Iterator[Placed]:
     if (name == "ring" and (full or (direct and alone))) or (name == "tree" and full and direct):
         yield from shaped(system, collective, name, size, row)
         return
-    if (
-        name == "nvls_tree"
-        and {*members[:-1]} == {members[0]}
-        and LEAST <= members[-1] <= members[0]
-    ):
+    alike = {*members[:-1], members[0]} == {members[0]} and members[-1] <= members[0]
+    if name == "nvls_tree" and alike:
         yield Placed(_known(name, collective, ranks, members[0]), size, sorted_row)
         return
     if name in ("ring", "tree", "nvls_tree"):
