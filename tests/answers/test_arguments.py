@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
@@ -169,7 +170,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize(
     "value",
-    [b"x", object(), 1j, Fraction(1, 2), {1}, [object()], np.int64(8), [b"x"]],
+    [b"x", object(), 1j, Fraction(1, 2), {1}, [object()], np.complex64(1j), [b"x"]],
     ids=lambda value: repr(value)[:12],
 )
 @pytest.mark.parametrize(("function", "name"), OPTIONS)
@@ -210,6 +211,50 @@ def test_an_option_says_what_it_should_be(
     (name,) = given
     with pytest.raises(UsageError, match=rf"{name} must be|no option .{name}"):
         function(*FUNCTIONS[function][0], **given)
+
+
+SMALL = "synthetic:llm,jobs=20,days=1"
+NUMBERS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = [
+    (artery.plan, ("gpt2", ON), {"tp": 2, "seq": 512, "top": 2, "tokens": 2.0**40}),
+    (artery.plan, ("gpt2", ON), {"load_factor": (1, 1.25, 1.5), "explained": False}),
+    (artery.explain, ("gpt2", ON), {"dp": 8, "global_batch": 64}),
+    (artery.scale, ("gpt2", "dgx-h100", [8, 16]), {"parallel_fraction": 0.5}),
+    (artery.expect, ("all_reduce", ON), {"sizes": [1024, 4096], "chips_per_node": 2}),
+    (artery.simulate, ("all_reduce", ON), {"size": 65536, "seed": 3, "store_and_forward": True}),
+    (artery.schedule, (SMALL, "dgx-h100:64"), {"jobs": 9, "elastic": 0.5, "window": (0, 43200)}),
+    (artery.goodput, ("gpt2", ON), {"node_failures_per_1000_days": 6.5, "tp": 1}),
+]
+
+
+def _numpys(value: object) -> object:
+    """The value as numpy has it: numbers in numpy's narrow kinds, lists of whole ones as arrays."""
+    if isinstance(value, list):
+        return np.array(value)
+    if isinstance(value, tuple):
+        return tuple(map(_numpys, value))
+    if isinstance(value, bool):
+        return np.bool_(value)
+    if isinstance(value, int):
+        return np.int64(value)
+    return np.float32(value) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize(("function", "needed", "options"), NUMBERS)
+def test_numbers_of_numpy_do_as_pythons_do(
+    function: Callable[..., Any], needed: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    asked = {name: _numpys(value) for name, value in options.items()}
+    told = [function(*needed, **options), function(*map(_numpys, needed), **asked)]
+    first, second = (re.sub(" at 0x[0-9a-f]+", "", repr(one)) for one in told)
+    assert first == second
+    assert "np." not in repr(getattr(told[1], "request", None))
+
+
+def test_a_number_of_numpy_that_cannot_be_is_told_as_pythons() -> None:
+    with pytest.raises(UsageError, match=r"degrees\['tp'\] .*, not 2.5"):
+        artery.diagnose("a.txt", degrees={"tp": np.float64(2.5)})  # type: ignore[dict-item]
+    with pytest.raises(UsageError, match=r"not array\(\[\[8\]\]"):
+        artery.plan("gpt2", ON, tp=np.array([[8]]))
 
 
 def test_lists_of_options_do_as_tuples_do() -> None:

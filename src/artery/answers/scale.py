@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from artery.answers.arguments import check_kinds
 from artery.answers.hardware import resources
+from artery.answers.numbers import own_numbers
 from artery.answers.plan import plan
 from artery.answers.plan.levers import NUDGE, Situation
 from artery.answers.plan.result import PlanAnswer, PlanResult
@@ -71,6 +72,7 @@ class ScaleAnswer:
     warnings: tuple[str, ...] = ()
 
 
+@own_numbers
 def scale(
     model: str,
     on: str,

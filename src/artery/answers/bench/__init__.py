@@ -31,6 +31,7 @@ from artery.answers.bench.result import (
 )
 from artery.answers.bench.run import reported, require, stands_among
 from artery.answers.expect.result import DTYPES
+from artery.answers.numbers import own_numbers
 from artery.answers.systems import system_of
 from artery.answers.telling import Heard
 from artery.collective.bandwidth import bus_factor
@@ -43,6 +44,7 @@ from artery.meter.surroundings import free_memory
 from artery.runner.launch import World
 
 
+@own_numbers
 def bench_collectives(
     collectives: str | Sequence[str] = "all_reduce",
     *,
@@ -128,6 +130,7 @@ def _prices(system: System, report: Report, cases: Sequence[Case]) -> dict[Colle
     return prices
 
 
+@own_numbers
 def bench_links(
     *,
     ranks: int | None = None,

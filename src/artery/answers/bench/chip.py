@@ -13,6 +13,7 @@ from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.bench.request import check_counts
 from artery.answers.bench.result import ChipAnswer, ChipRow
 from artery.answers.bench.run import require
+from artery.answers.numbers import own_numbers
 from artery.errors import InputError, Problem, UsageError
 from artery.meter.surroundings import cores, surroundings
 
@@ -24,6 +25,7 @@ MOST_THREADS: Final = 1024
 """Assumed: more than any host has cores."""
 
 
+@own_numbers
 def bench_chip(
     *,
     device: str = "auto",

@@ -15,6 +15,7 @@ from artery.answers.calibrate.result import CalibrateAnswer, Changed, Check, Kep
 from artery.answers.calibrate.run import Run, runs_of
 from artery.answers.calibrate.system import OF_FRAMEWORK, Base, after, base_of
 from artery.answers.calibrate.trial import checked
+from artery.answers.numbers import own_numbers
 from artery.errors import InputError, Problem, ThresholdError
 from artery.units import show_percent
 
@@ -22,6 +23,7 @@ LEAST_POINTS: Final = 4
 """Assumed: fewer points say less than any prior."""
 
 
+@own_numbers
 def calibrate(
     *paths: str | PathLike[str],
     on: str,

@@ -37,6 +37,7 @@ from artery.answers.diagnose.stage import Stage
 from artery.answers.diagnose.system import Asked, Stand, vendor_of
 from artery.answers.diagnose.trace import TraceHeld, trace_of, without_trace
 from artery.answers.diagnose.worlds import repricer
+from artery.answers.numbers import own_numbers
 from artery.answers.systems import file_and_chips
 from artery.diagnoser.case import Case, Curve, Fact
 from artery.diagnoser.vendors import in_words_of
@@ -78,6 +79,7 @@ class DiagnoseAnswer:
     nodes: int | None = None
 
 
+@own_numbers
 def diagnose(
     *paths: str | PathLike[str],
     on: str | None = None,

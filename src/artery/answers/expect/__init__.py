@@ -9,6 +9,7 @@ from typing import Final
 from artery import units
 from artery.answers.arguments import check_kinds
 from artery.answers.expect.result import DTYPES, ExpectAnswer
+from artery.answers.numbers import own_numbers
 from artery.core.pricing import named
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 
@@ -24,6 +25,7 @@ MOST_ROWS: Final = 4096
 """Assumed: more sizes than anyone reads; a slip of the pen above."""
 
 
+@own_numbers
 def expect(
     collective: str,
     on: str,

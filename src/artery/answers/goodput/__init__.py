@@ -18,6 +18,7 @@ from artery.answers.goodput.result import (
     Spares,
     TrainingTime,
 )
+from artery.answers.numbers import own_numbers
 from artery.answers.plan import plan
 from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.cloud.checkpoints import MASTER, State, Tier, TierName, tiers
@@ -65,6 +66,7 @@ class _Case:
         return best(replace(self.job, failures=failures), self.told.interval).productive
 
 
+@own_numbers
 def goodput(
     model: str,
     on: str,

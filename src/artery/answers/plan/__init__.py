@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from artery.answers.arguments import check_declared, check_kinds
 from artery.answers.models import workload
+from artery.answers.numbers import own_numbers
 from artery.answers.plan.batch import kept_out
 from artery.answers.plan.collectives import (
     Listening,
@@ -69,6 +70,7 @@ class _Question:
         return self.request.workload
 
 
+@own_numbers
 def plan(
     model: str,
     on: str,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from artery.answers.arguments import check_declared, check_kinds
+from artery.answers.numbers import own_numbers
 from artery.answers.schedule.jobs import Jobs, jobs_of, read_trace
 from artery.answers.schedule.pools import serving
 from artery.answers.schedule.request import Request, read_request, refuse_fleet
@@ -24,6 +25,7 @@ from artery.errors import InputError, Problem
 from artery.formats.wording import counted
 
 
+@own_numbers
 def schedule(
     trace: str,
     on: str,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from artery.answers.numbers import own_numbers
 from artery.answers.simulate.request import DEFAULT_SIZE, Request
 from artery.answers.telling import Heard, nobody
 from artery.core.pricing import named
@@ -24,6 +25,7 @@ MOST_FINISHES: Final = 4096
 """Ranks up to which the answer says when each is done."""
 
 
+@own_numbers
 def simulate(
     collective: str,
     on: str,
