@@ -9,6 +9,7 @@ from artery.answers.explain import open_terms
 from artery.report.explain import explain_drawing, explain_payload, show
 from artery.report.terminal import draw
 from artery.report.words import Language
+from artery.units import show_percent
 from tests import factories, snapshot
 
 PATHS = ("step", "step.tp", "memory.weights")
@@ -26,6 +27,20 @@ def test_snapshot(language: Language) -> None:
     drawn = text(language)
     assert max(map(cell_len, drawn.splitlines())) <= 80
     snapshot.check(f"explain.{language}.txt", drawn)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [20, 26, 40, 60, 80, 120])
+def test_no_number_of_a_part_is_cut(language: Language, width: int) -> None:
+    best = factories.answer().plans[0]
+    drawn = text(language, width)
+    whole = "".join(drawn.split())
+    assert "…" not in drawn
+    for child in best.time.root.children:
+        if child.value:
+            value = show(child.value, child.unit).replace(" ", "")
+            share = show_percent(child.value / best.time.root.value).replace(" ", "")
+            assert f"step.{child.name}{value}{share}" in whole
 
 
 def test_formula_inputs_and_source_are_shown() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -119,18 +122,53 @@ def _input(value: float | str, language: Language) -> str:
 
 
 def _children(path: str, term: Term) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
     adds_up = term.combine == "sum"
+    rows = []
     for child in sorted(term.children, key=lambda one: -one.value):
         if child.value == 0 and adds_up:
             continue
         # Children that only explain a term are no parts of it: a share would mislead.
         share = show_percent(child.value / term.value) if adds_up and term.value else ""
-        table.add_row(f"{path}.{child.name}", show(child.value, child.unit), share)
-    return table
+        rows.append((f"{path}.{child.name}", show(child.value, child.unit), share))
+    return _Rows(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Paths with their values and shares beside them, or where there is no room, below them.
+
+    A table would cut the numbers before the paths, and numbers are what is looked for.
+    """
+
+    rows: Sequence[tuple[str, str, str]]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterable[RenderableType]:
+        """Yield a table, or in too few cells two lines for each."""
+        if self._width <= options.max_width:
+            yield self._table()
+            return
+        for path, value, share in self.rows:
+            yield Text(path, overflow="fold")
+            yield indented(Text(f"{value}  {share}".rstrip(), overflow="fold"))
+
+    def __rich_measure__(self, _: Console, __: ConsoleOptions) -> Measurement:
+        """Return that the rows can be narrow and want the width of a table."""
+        return Measurement(1, self._width)
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    @property
+    def _width(self) -> int:
+        """Cells of the table: the longest of each column, and two between columns."""
+        columns = [max(map(cell_len, column)) for column in zip(*self.rows, strict=True)]
+        return max(sum(columns) + 2 * (len(columns) - 1), 1)
 
 
 def _next(answer: ExplainAnswer, asked: str) -> list[str]:
