@@ -22,6 +22,7 @@ PAIR: Final = "dgx-h100:16"
 EXPORTED: Final = (
     ("all_reduce", "ring"),
     ("all_reduce", "halving_doubling"),
+    ("all_reduce", "tree"),
     ("all_gather", "ring"),
     ("broadcast", "ring"),
     ("reduce", "ring"),
