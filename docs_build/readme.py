@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -31,7 +32,7 @@ def _page(template: str, language: Language, accuracy: Path) -> str:
     drawn, searched = _plan(language)
     text = text.replace("{plan}", drawn).replace("{searched}", f"{searched:,}")
     text = text.replace("{demo}", _demo(language))
-    return text.replace("{accuracy}", _claims(accuracy))
+    return _headline(text.replace("{accuracy}", _claims(accuracy)))
 
 
 @cache
@@ -57,6 +58,27 @@ def _demo(language: Language) -> str:
     text = StringIO()
     draw(demo_drawing(demo(train=False), language), file=text, width=80)
     return text.getvalue().rstrip()
+
+
+def _headline(text: str) -> str:
+    """``text`` with the accuracy page's figures in place of what stands in braces."""
+    page = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    found = {
+        "rows": _first(r"torchtitan; (\d+) rows\)", page),
+        "error": _first(r"\| mean error over all rows \|[^|]*\| ([^|]*) \|", page),
+        "near": _first(r"\| rows within 12 % \|[^|]*\| ([^|]*) \|", page),
+    }
+    for name, value in found.items():
+        text = text.replace(f"{{{name}}}", value)
+    mean = r"\| {} \|[^|]*\|[^|]*\| ([^|]*) \|"
+    return re.sub(r"\{mean:(.*?)\}", lambda each: _first(mean.format(each[1]), page), text)
+
+
+def _first(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    if found is None:
+        raise ValueError(f"nothing on docs/accuracy.md is as {pattern}")
+    return found[1]
 
 
 def _claims(page: Path) -> str:
