@@ -23,6 +23,8 @@ PAGES: Final[dict[str, str]] = {
     "docs/speed.zh.md": "docs_build.speed:chinese",
     "docs/network.md": "docs_build.network:english",
     "docs/network.zh.md": "docs_build.network:chinese",
+    "docs/diagnose.md": "docs_build.diagnose:english",
+    "docs/diagnose.zh.md": "docs_build.diagnose:chinese",
     "docs/lint.md": "docs_build.lint:english",
     "docs/lint.zh.md": "docs_build.lint:chinese",
     "docs/picture.svg": "docs_build.picture:drawing",
