@@ -59,9 +59,9 @@ def _left(worlds: tuple[World, ...], lang: Language) -> Iterator[str]:
 
 def _phrase(key: str, values: list[Fact], lang: Language) -> str:
     if key == "staged":
-        return " / ".join(getattr(_STAGED[bool(value)], lang) for value in dict.fromkeys(values))
+        return ", ".join(getattr(_STAGED[bool(value)], lang) for value in dict.fromkeys(values))
     amounts = dict.fromkeys(_amount(key, value, lang) for value in values)
-    return str(getattr(_SAID[key], lang)).format(" / ".join(amounts))
+    return str(getattr(_SAID[key], lang)).format(", ".join(amounts))
 
 
 def _amount(key: str, value: Fact, lang: Language) -> str:
