@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,43 @@ def test_the_files_are_short(file: Path) -> None:
 def test_all_reduce_on_a_drawn_dgx_1(capsys: Output) -> None:
     # Measured on DGX-1V with nccl-tests: 122 to 130 GB/s (NVIDIA GTC NCCL talks).
     assert 120e9 <= busbw(DGX_1, capsys) <= 132e9
+
+
+SAID = "the file does not say how many chips; one node is taken, {file}:{more} takes {more}"
+
+
+@pytest.mark.parametrize(("name", "chips"), [("two-leaves", 1), ("four-leaves", 8)])
+@pytest.mark.parametrize("command", ["expect", "simulate", "plan"])
+def test_a_file_of_a_network_says_how_much_of_it_is_taken(
+    command: str, name: str, chips: int, capsys: Output
+) -> None:
+    # Its tiers are a shape that any number of nodes fills; a graph is drawn whole.
+    file = FILES / f"{name}.toml"
+    what, said = ("gpt2" if command == "plan" else "all_reduce"), f"{name}: " + SAID
+    for on, warned in ((str(file), True), (f"{file}:{2 * chips}", False)):
+        assert main([command, what, "--on", on, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (said.format(file=file, more=8 * chips) in found["warnings"]) == warned
+
+
+@pytest.mark.parametrize("command", ["expect", "simulate", "plan"])
+def test_all_chips_of_a_drawn_graph_are_taken(command: str, capsys: Output) -> None:
+    what = "gpt2" if command == "plan" else "all_reduce"
+    assert main([command, what, "--on", str(UNEVEN), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    if command == "plan":
+        degrees = found["plans"][0]["parallelism"]
+        assert prod(degrees[name] for name in ("tp", "pp", "cp", "dp")) == 10
+    else:
+        assert found["ranks"] == 10
+    assert not [one for one in found["warnings"] if "how many chips" in one]
+
+
+@pytest.mark.parametrize("command", ["expect", "simulate"])
+def test_one_rank_is_offered_eight(command: str, capsys: Output) -> None:
+    for on in ("ethernet-10g", str(FILES / "two-leaves.toml")):
+        assert main([command, "all_reduce", "--on", on, "--size", "1M"]) == 0
+        assert f"artery {command} all_reduce --on {on}:8" in capsys.readouterr().out
 
 
 def test_the_drawn_dgx_1_is_the_one_of_the_catalog() -> None:

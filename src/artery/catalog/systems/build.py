@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import ceil, prod
 
+from artery.catalog.door import is_path
 from artery.catalog.systems.parts import Links, dragonfly, fat_tree, scale_up, slice_of
 from artery.catalog.systems.schema import SystemTable, TorusTable
 from artery.catalog.systems.spec import Spec
@@ -50,7 +51,10 @@ def build(
         nodes = ceil(chips / table.node.chips)
         tree = drawn(nodes) if drawn else _fabric(table, links, nodes)
         network = _switched(table, domain, tree, chips)
-        warnings = _warnings(table, domain, chips, extrapolated=drawn is None)
+        warnings = [
+            *_uncounted(table, wanted, chips),
+            *_warnings(table, domain, chips, extrapolated=drawn is None),
+        ]
     measured = _calibration(table)
     return System(
         name=table.name,
@@ -64,7 +68,6 @@ def build(
         router=network.router,
         library=table.library,
         node_power=table.node.power,
-        node_price=table.node.price,
         chip_hour_price=table.chip_hour_price,
         calibration=measured,
         warnings=tuple(warnings),
@@ -226,6 +229,15 @@ def _check_ports(tree: Fabric, nodes: int) -> None:
                 fix="fewer nodes in a group, or a larger radix",
             )
         ) from None
+
+
+def _uncounted(table: SystemTable, wanted: Spec, chips: int) -> Iterator[str]:
+    """Yield that a file with a network between nodes does not say how many there are."""
+    larger = (table.fabric or table.dragonfly) is not None
+    if larger and is_path(wanted.name) and wanted.chips is None and table.chips is None:
+        name, more = f"{wanted.name}:{8 * chips}", 8 * chips
+        said = "the file does not say how many chips; one node is taken"
+        yield f"{table.name}: {said}, {name} takes {more:,}"
 
 
 def _warnings(

@@ -10,13 +10,10 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.expect.result import ExpectAnswer, ExpectRow, Speed
-from artery.answers.systems import system_of
-from artery.core.system import System
-from artery.errors import InputError
 from artery.report.expect.words import expect_words
 from artery.report.said import warned
 from artery.report.terminal import commands
-from artery.report.typed import asked_on
+from artery.report.typed import asked_on, with_more
 from artery.report.words import Language
 
 _GB = 1e9
@@ -180,22 +177,12 @@ def _against_best(row: ExpectRow, word: Mapping[str, str]) -> Mapping[str, objec
     }
 
 
-def _with_more(answer: ExpectAnswer) -> System | None:
-    """Return the system with eight chips; ``None`` where it has no more than one."""
-    system = answer.system
-    name = system.path or system.name.rpartition(":")[0] or system.name
-    try:
-        return system_of(f"{name}:8", system.overrides)
-    except InputError:
-        return None
-
-
 def _next(answer: ExpectAnswer) -> Iterable[str]:
     """Yield what to type next."""
     where = asked_on(answer.system)
     if "best_differs" in answer.notes:
         yield f"artery expect {answer.collective} {where} --algorithm best"
-    elif answer.ranks == 1 and (more := _with_more(answer)) is not None:
+    elif answer.ranks == 1 and (more := with_more(answer.system)) is not None:
         yield f"artery expect {answer.collective} {asked_on(more)}"
     other = "alltoall" if answer.collective == "all_reduce" else "all_reduce"
     yield f"artery expect {other} {where}"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from artery.answers.simulate.asked import routing_of, transport_of
 from artery.answers.simulate.result import SimulateAnswer
-from artery.report.typed import asked_on
+from artery.report.typed import asked_on, with_more
 
 KEPT: Final = (
     *("placement", "queue_pairs", "transport", "fail_links", "fail_switches", "fail_at"),
@@ -26,12 +26,15 @@ USUAL: Final[Mapping[str, object]] = {
 
 def next_commands(answer: SimulateAnswer) -> Iterator[str]:
     """Yield what to type next."""
-    where, size = asked_on(answer.system), f" --size {answer.size}"
+    more = with_more(answer.system) if answer.ranks == 1 else None
+    where, size = asked_on(more or answer.system), f" --size {answer.size}"
+    if more is not None:
+        yield f"artery simulate {answer.collective} {where}{size}"
     given = "" if answer.request["matrix"] else size
     rest = "".join(_flags(answer.request))
     routing, algorithm = answer.request["routing"], answer.request["algorithm"]
     turned = "" if routing == "ecmp" and not _sprays(answer) else f" --routing {routing}"
-    if algorithm != "best":
+    if algorithm != "best" and more is None:
         yield (f"artery simulate {answer.collective} {where}{given} --algorithm best{turned}{rest}")
     if routing == "ecmp" and len(answer.simulation.network.between):
         chosen = "" if algorithm == "auto" else f" --algorithm {quote(str(algorithm))}"
