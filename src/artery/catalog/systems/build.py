@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from itertools import chain
 from math import ceil, prod
 
 from artery.catalog.door import is_path
@@ -51,10 +52,10 @@ def build(
         nodes = ceil(chips / table.node.chips)
         tree = drawn(nodes) if drawn else _fabric(table, links, nodes)
         network = _switched(table, domain, tree, chips)
-        warnings = [
-            *_uncounted(table, wanted, chips),
-            *_warnings(table, domain, chips, extrapolated=drawn is None),
-        ]
+        warnings = chain(
+            _uncounted(table, wanted, chips),
+            _warnings(table, domain, chips, extrapolated=drawn is None),
+        )
     measured = _calibration(table)
     return System(
         name=table.name,
