@@ -62,28 +62,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A constant's factor with its 80 % interval.
+    """A constant's factor with its 80 % interval."""
 
-    ``told`` is the spread that the data alone leave: a standard deviation of the logarithm,
-    infinite if they say nothing.
-    """
-
-    parameter: Parameter
     factor: float
     low: float
     high: float
-    told: float
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """All constants; ``residuals`` are log(measured / predicted), ``noise`` their deviation.
+    """All constants; ``noise`` is the deviation of log(measured / predicted).
 
     ``points`` are the measurements that count after what hangs together is taken off.
     """
 
     fitted: tuple[Fitted, ...]
-    residuals: tuple[float, ...]
     noise: float
     points: float
 
@@ -188,19 +181,15 @@ def fit(
     information = slopes.T @ slopes / scale**2
     deviation = np.sqrt(np.diag(np.linalg.inv(information + np.diag(spreads**-2.0))))
     reach = student(max(counted - used, 3.0)) * deviation
-    norms = np.linalg.norm(slopes, axis=0)
     return Fit(
         tuple(
             Fitted(
-                one,
                 float(np.exp(found.at[i])),
                 float(np.exp(found.at[i] - reach[i])),
                 float(np.exp(found.at[i] + reach[i])),
-                float(scale / norms[i]) if norms[i] else float("inf"),
             )
-            for i, one in enumerate(parameters)
+            for i in range(len(parameters))
         ),
-        tuple((-found.residual).tolist()),
         noise,
         counted,
     )

@@ -63,15 +63,14 @@ class Loads:
     """What each link carries of ``messages`` per rank, estimated: ``mean`` messages.
 
     ``group`` numbers links of one class and rate, -1 where nothing was seen; ``spread`` are, by
-    group, standard deviations of what is not known, least, usual and most. ``share`` of all
-    messages were routed, ``paths`` of them. ``latency`` (ps) is that of the longest way. ``beside``
-    is how much longer all takes than the busiest link.
+    group, standard deviations of what is not known, least, usual and most. ``paths``
+    messages were routed. ``latency`` (ps) is that of the longest way. ``beside`` is how much
+    longer all takes than the busiest link.
     """
 
     mean: Floats
     group: NDArray[np.int32]
     spread: Floats
-    share: float
     paths: int
     latency: int
     beside: tuple[float, float, float] = BESIDE
@@ -132,7 +131,7 @@ def loads(system: System, wires: Wires, job: Placed, scenario: Scenario) -> Load
         if share < 1.0 or parts > 1.0:
             part = _Part(share, parts, network.whole)
             mean[mine], spread[one] = _known(seen[mine], part)
-    return Loads(mean, group, spread, share, paths, longest, beside)
+    return Loads(mean, group, spread, paths, longest, beside)
 
 
 def _distances(system: System, ranks: int, scenario: Scenario) -> Ints:

@@ -66,15 +66,6 @@ def transfer(job: Job) -> Floats:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Exposed:
-    """Seconds per step of pipeline and data-parallel communication that nothing hides."""
-
-    pp: Floats
-    bubble: Floats
-    dp: Floats
-
-
 def pipeline(pace: Slowest, hop: Floats, job: Job) -> tuple[Floats, Floats]:
     """Return (point-to-point, bubble) seconds of a step.
 

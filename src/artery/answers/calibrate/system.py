@@ -40,7 +40,6 @@ class Knob:
     unit: str
     spread: float
     why: str
-    zh: str
     usual: bool = True
     most: float = float("inf")
     guess: float = 0.0
@@ -55,30 +54,28 @@ class Knob:
 
 KNOBS: Final = (
     Knob("node.bandwidth", "B/s", 0.2, "links of a node reach what their class does, within a "
-         "fifth", "节点内链路速率"),
+         "fifth"),
     Knob("fabric.nic.efficiency", "1", 0.3, "cards reach 60 to 96 % of their rate, by driver, "
-         "firmware and routing", "网卡效率", most=1.0),
-    Knob("calibration.node_start", "1", 0.5, "starts differ by processor, driver and launcher",
-         "节点内小消息启动时间倍数"),
-    Knob("calibration.node_fill", "1", 0.5, "starts differ by processor, driver and launcher",
-         "节点内大消息启动时间倍数"),
+         "firmware and routing", most=1.0),
+    Knob("calibration.node_start", "1", 0.5, "starts differ by processor, driver and launcher"),
+    Knob("calibration.node_fill", "1", 0.5, "starts differ by processor, driver and launcher"),
     Knob("calibration.network_start", "1", 0.8, "a step between nodes costs what plugin, proxy "
-         "thread and release make of it", "跨节点小消息每步时间倍数"),
+         "thread and release make of it"),
     Knob("calibration.network_fill", "1", 0.8, "a step between nodes costs what plugin, proxy "
-         "thread and release make of it", "跨节点大消息每步时间倍数"),
+         "thread and release make of it"),
     Knob("calibration.network_message", "s", 1.0, "a further channel costs an InfiniBand card some "
          "tenths of a microsecond, going by NCCL's own correction of its trees (down to 0.4 of "
-         "their rate from 4 KiB to 1 MiB)", "小消息每多一条通道的时间", guess=0.25e-6),
+         "their rate from 4 KiB to 1 MiB)", guess=0.25e-6),
     Knob("calibration.compute", "1", 0.15, "clocks differ by power limit, cooling and the work "
-         "itself", "芯片长时间时钟的倍数"),
+         "itself"),
     Knob("calibration.host", "1", 0.5, "what a layer takes to launch differs by processor and by "
-         "what else the script does", "框架每层启动时间的倍数", usual=False, floor=True),
+         "what else the script does", usual=False, floor=True),
     Knob("calibration.exposed", "1", 0.5, "what hides behind computing differs by version, bucket "
-         "sizes and flags", "未被隐藏的通信份额的倍数", usual=False),
+         "sizes and flags", usual=False),
     Knob("fabric.latency", "s", 0.7, "cables and switches of a cloud are not published",
-         "网络延迟", usual=False),
+         usual=False),
     Knob("fabric.hop", "s", 0.7, "cables and switches of a cloud are not published",
-         "每跳延迟", usual=False),
+         usual=False),
 )  # fmt: skip
 """Spreads are assumed, from those of the library's tables (1.1 to 2 for 80 %)."""
 

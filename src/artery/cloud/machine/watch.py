@@ -95,11 +95,6 @@ class Watch:
             self._step_time = (at - self._first[0]) / (step - self._first[1])
 
     @property
-    def step_time(self) -> float:
-        """Seconds per step so far; 0 before there are two."""
-        return self._step_time
-
-    @property
     def patience(self) -> float:
         """Seconds without progress after which somebody hangs."""
         return max(self._hang, LONGEST * self._step_time)

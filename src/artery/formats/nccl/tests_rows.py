@@ -32,10 +32,9 @@ SMALL_ERROR: Final = 1e-2
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the column names said: side columns in order, and whether a root column exists."""
+    """What the column names said: the columns of one side, and which others there are."""
 
     per_side: tuple[str, ...]
-    sides: int
     root: bool
     reduction: bool
     wrong: bool
@@ -48,10 +47,9 @@ def header_of(line: str) -> Header | None:
         return None
     start = words.index("time")
     rest = words[start:]
-    sides = rest.count("busbw")
     second = rest.index("time", 1) if rest.count("time") > 1 else len(rest)
     names = tuple(word for word in rest[:second] if word not in ("unalign", "stamp"))
-    return Header(names, sides, "root" in words, "redop" in words, "wrong" in words)
+    return Header(names, "root" in words, "redop" in words, "wrong" in words)
 
 
 def row_of(line: str, header: Header | None) -> dict[str, Any] | None:

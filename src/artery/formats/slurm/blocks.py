@@ -33,11 +33,10 @@ KINDS: Final = ("tree", "block", "ring", "torus3d", "flat")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One block or ring and its nodes; ``line`` from 1, 0 in YAML."""
+    """One block or ring and its nodes."""
 
     name: str
     nodes: tuple[str, ...]
-    line: int
 
 
 def _recognise(text: Text) -> float:
@@ -86,7 +85,7 @@ def _of_conf(text: Text) -> tuple[list[Group], list[int]]:
             name = found.get("blockname") or found.get("ringname")
             try:
                 if name:
-                    groups.append(Group(name, tuple(expand(found.get("nodes", ""))), number))
+                    groups.append(Group(name, tuple(expand(found.get("nodes", "")))))
             except InputError as error:
                 problems.absorb(error.at(file=text.path, line=number, field=name))
             sizes += _sizes(found.get("blocksizes", ""))
@@ -100,7 +99,7 @@ def _of_yaml(text: Text) -> tuple[list[Group], list[int]]:
         for kind, key in (("block", "blocks"), ("ring", "rings")):
             for one in tables(inside(topology, kind, key) or []):
                 name = str(one.get(kind, ""))
-                groups.append(Group(name, _nodes(text, name, one), 0))
+                groups.append(Group(name, _nodes(text, name, one)))
         listed = inside(topology, "block", "block_sizes")
         sizes += (
             [size for one in listed or [] if (size := whole(one))]

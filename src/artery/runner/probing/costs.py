@@ -29,9 +29,6 @@ class Cost:
     fixed_s: float
     s_per_flop: float
     s_per_byte: float
-    operators: int
-    error: float
-    """Mean absolute error of the fit over the mean time."""
 
     def of(self, operator: Operator) -> float:
         """Return the seconds of ``operator``."""
@@ -88,10 +85,7 @@ def fit(operators: Sequence[Operator], first: int, step_s: float) -> Costs:
 def _fitted(operators: Sequence[Operator]) -> Cost:
     rows = np.array([(1.0, one.flops, one.bytes) for one in operators])
     seconds = np.array([one.seconds for one in operators])
-    fixed, per_flop, per_byte = nonnegative(rows, seconds)
-    mean = float(seconds.mean())
-    error = float(np.abs(rows @ [fixed, per_flop, per_byte] - seconds).mean())
-    return Cost(fixed, per_flop, per_byte, len(operators), error / mean if mean else 0.0)
+    return Cost(*nonnegative(rows, seconds))
 
 
 def nonnegative(rows: NDArray[np.float64], wanted: NDArray[np.float64]) -> tuple[float, ...]:

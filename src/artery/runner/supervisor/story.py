@@ -22,7 +22,6 @@ class Story:
         self._last_step = 0.0
         self._awaiting = ""
         self._lost = 0
-        self._first_step = 0
         self.recoveries: list[Recovery] = []
         self.worlds: list[int] = []
 

@@ -85,11 +85,6 @@ class Job:
         self.restarts = self.resizes = 0
         self.listed = self.split = self.wide = False
 
-    @property
-    def running(self) -> bool:
-        """Whether it holds anything."""
-        return self.size > 0
-
     def finish(self) -> int:
         """Return when it would be done if nothing came between."""
         left = (self.work - self.done) / self.speed
