@@ -142,7 +142,7 @@ class System:
     """A set of chips and the network between them. One chip alone is a system too.
 
     ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
-    its chips, ``node_price`` US dollars, ``chip_hour_price`` US dollars per chip-hour.
+    its chips, ``chip_hour_price`` US dollars per chip-hour.
     ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for;
     ``path`` is the file that describes it, where ``name`` is not that.
     ``calibration`` are factors that were measured.
@@ -160,7 +160,6 @@ class System:
     router: Router
     library: str
     node_power: float | None = None
-    node_price: float | None = None
     chip_hour_price: float | None = None
     calibration: Calibration = field(default_factory=Calibration)
     warnings: tuple[str, ...] = ()

@@ -87,7 +87,7 @@ class NodeTable:
     full mesh. ``bandwidth`` and ``latency`` (one way) replace those of the class. ``switches`` is
     the number of NVSwitches, ``trays`` those of an NVL72 rack that are used, ``reduction`` is
     ``nvls`` if they add; ``cables`` are those of a
-    graph. ``power`` and ``price`` are those of a node without its chips.
+    graph. ``power`` is that of a node without its chips.
     """
 
     kind: NodeKind
@@ -104,7 +104,6 @@ class NodeTable:
     memories: int = 0
     memory_bandwidth: Rate | None = None
     power: Watts | None = None
-    price: Dollars | None = None
 
     __pydantic_config__: ClassVar = STRICT
 
