@@ -171,3 +171,27 @@ def test_a_resource_can_be_overridden() -> None:
         "alltoall", "dgx-h100:64", sizes="1G", overrides=["fabric.nic.bandwidth=800 Gb/s"]
     )
     assert doubled.rows[0].speed.seconds == pytest.approx(usual / 2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("collective", "dtype", "least", "why"),
+    [
+        ("all_reduce", "double", 8, "one element"),
+        ("broadcast", "half", 2, "one element"),
+        ("alltoall", "float", 32, "one element for every rank"),
+    ],
+)
+def test_sizes_without_an_element_are_refused_or_told(
+    collective: str, dtype: str, least: int, why: str
+) -> None:
+    # nccl-tests counts bytes / (bytes of the type), of all ranks for all-to-all, rounded down.
+    with pytest.raises(InputError) as caught:
+        expect(collective, "dgx-h100:8", sizes=[least - 1], dtype=dtype)
+    (problem,) = caught.value.problems
+    assert problem.found == f"{least - 1} B"
+    assert problem.rule == f"{collective} of {dtype} moves {least} B or more here, {why}"
+    mixed = expect(collective, "dgx-h100:8", sizes=[least - 1, least], dtype=dtype)
+    assert [row.count for row in mixed.rows] == [0, 1]
+    assert "empty" in mixed.notes
+    whole = expect(collective, "dgx-h100:8", sizes=[least, 2 * least], dtype=dtype)
+    assert "empty" not in whole.notes

@@ -44,7 +44,7 @@ def expect(
     name; ``chips_per_node`` uses only so many chips of every node; ``nccl`` is a version.
     Raises :class:`artery.errors.InputError` and :class:`artery.errors.UsageError`.
     """
-    from artery.answers.expect.pricing import Setting, measure
+    from artery.answers.expect.pricing import Setting, least_size, measure
 
     check_kinds(str, collective=collective, on=on, algorithm=algorithm, dtype=dtype)
     check_kinds(str, NoneType, nccl=nccl)
@@ -62,7 +62,23 @@ def expect(
         nccl=nccl,
         addable=element not in _NOT_ADDED_BY_SWITCHES,
     )
+    _check_elements(listed, asked, element, least_size(asked, setting.ranks, element))
     return measure(asked, setting, listed, algorithm, element)
+
+
+def _check_elements(sizes: Sequence[int], collective: str, dtype: str, least: int) -> None:
+    """Raise ``InputError`` if no size holds an element: nothing would be sent."""
+    if max(sizes) >= least:
+        return
+    rule = f"{collective} of {dtype} moves {least:,} B or more here, one element"
+    raise InputError(
+        Problem(
+            field="sizes",
+            found=f"{max(sizes)} B",
+            rule=rule if least == DTYPES[dtype] else f"{rule} for every rank",
+            fix=f"--size {least}",
+        )
+    )
 
 
 def type_named(text: str) -> str:

@@ -85,13 +85,13 @@ def measure(
     asked = setting.quote(collective, sizes, algorithm)
     fastest = setting.quote(collective, sizes, "best")
     factor = float(bus_factor(collective, np.array(setting.ranks)))
+    least = least_size(collective, setting.ranks, dtype)
     rows = []
     for index, size in enumerate(sizes):
         speed = _speed(asked, index, size, factor)
         best = _speed(fastest, index, size, factor)
         better = best.seconds < WORTH_SHOWING * speed.seconds
-        count = _count(collective, size, setting.ranks, DTYPES[dtype])
-        rows.append(ExpectRow(size, count, speed, best if better else None))
+        rows.append(ExpectRow(size, size // least, speed, best if better else None))
     tier = setting.system.tiers[int(asked.tier[-1])] if setting.system.tiers else None
     nodes = int(asked.nodes[-1])
     return ExpectAnswer(
@@ -106,6 +106,7 @@ def measure(
         reduction="sum" if collective in _ADDING else "none",
         root=0 if collective in {"broadcast", "reduce"} else -1,
         rows=tuple(rows),
+        least=least,
         limit=tier.name if tier is not None and setting.ranks > 1 else None,
         link_rate=_link_rate(setting.system, nodes),
         notes=tuple(_notes(collective, setting, rows, nodes)),
@@ -144,10 +145,13 @@ def _speed(quote: Quote, index: int, size: int, factor: float) -> Speed:
     )
 
 
-def _count(collective: Collective, size: int, ranks: int, width: int) -> int:
-    """Return the elements that nccl-tests prints: per rank where the size is of all ranks."""
+def least_size(collective: Collective, ranks: int, dtype: str) -> int:
+    """Return the bytes of one element, for every rank where the size is of all ranks.
+
+    nccl-tests rounds sizes down to these.
+    """
     parts = ranks if collective in {"all_gather", "reduce_scatter", "alltoall"} else 1
-    return size // (parts * width)
+    return parts * DTYPES[dtype]
 
 
 def _link_rate(system: System, nodes: int) -> float | None:
@@ -161,9 +165,10 @@ def _notes(
     collective: Collective, setting: Setting, rows: list[ExpectRow], nodes: int
 ) -> list[Note]:
     """Return what has to be said about the rows."""
+    notes: list[Note] = ["empty"] if any(not row.count for row in rows) else []
     if setting.ranks == 1:
-        return ["alone"]
-    notes: list[Note] = ["average"] if len(rows) > 1 else []
+        return ["alone", *notes]
+    notes += ["average"] if len(rows) > 1 else []
     last = rows[-1].speed
     rate = _link_rate(setting.system, nodes)
     if rate is not None and last.busbw > rate:

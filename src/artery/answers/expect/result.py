@@ -14,7 +14,9 @@ DTYPES: Final = {
 }  # fmt: skip
 """Bytes of an element, by nccl-tests' name of the type."""
 
-Note = Literal["alone", "average", "two_nodes", "above_link", "best_differs", "part_filled"]
+Note = Literal[
+    "alone", "empty", "average", "two_nodes", "above_link", "best_differs", "part_filled"
+]
 """What has to be said about the rows; the renderer has the words."""
 
 
@@ -53,7 +55,8 @@ class ExpectRow:
 class ExpectAnswer:
     """The rows, and what they hold for.
 
-    ``nodes`` counts scale-up domains that the ranks lie on, ``limit`` names the tier that bounds
+    ``nodes`` counts scale-up domains that the ranks lie on, ``least`` are the bytes of one element,
+    for every rank where the size is of all ranks, ``limit`` names the tier that bounds
     the largest size and ``link_rate`` is what one chip can put on its links inside a node, B/s.
     """
 
@@ -68,6 +71,7 @@ class ExpectAnswer:
     reduction: str
     root: int
     rows: tuple[ExpectRow, ...]
+    least: int
     limit: str | None
     link_rate: float | None
     notes: tuple[Note, ...]

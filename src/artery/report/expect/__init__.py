@@ -155,6 +155,8 @@ def _figures(answer: ExpectAnswer, word: Mapping[str, str], note: str) -> Mappin
     if note == "average":
         rates = [row.speed.busbw / _GB for row in answer.rows]
         return {"average": sum(rates) / len(rates), "peak": rates[-1]}
+    if note == "empty":
+        return {"least": answer.least, "dtype": answer.dtype}
     if note == "above_link" and answer.link_rate is not None:
         return {"rate": answer.link_rate / _GB}
     if note == "best_differs":

@@ -11,6 +11,8 @@ _EN = {
     "limit": "bounded by {tier} ({link})",
     "best": "fastest known algorithm, where it is faster",
     "alone": "One rank: there is nobody to exchange data with, so it costs nothing.",
+    "empty": "Sizes below {least:,} B hold no element of {dtype} here: nccl-tests rounds them down "
+    "to 0 B, and what it prints for them is the time to start.",
     "average": 'nccl-tests\' "Avg bus bandwidth" is the mean over all sizes, not the peak: '
     "{average:.1f} GB/s here against {peak:.1f} at the largest size.",
     "two_nodes": "Two nodes: each tree has one edge, so busbw may show almost twice what the "
@@ -30,6 +32,8 @@ _ZH = {
     "limit": "受限于 {tier}（{link}）",
     "best": "已知最快的算法（仅列出更快之处）",
     "alone": "只有一个 rank：没有交换对象，因此不花时间。",
+    "empty": "小于 {least:,} B 的大小此处不足一个 {dtype} 元素：nccl-tests 将其向下取整为 0 B，"
+    "所列只是启动时间。",
     "average": "nccl-tests 的 “Avg bus bandwidth” 是所有大小的平均值，不是峰值："
     "此处为 {average:.1f} GB/s，而最大消息为 {peak:.1f}。",
     "two_nodes": "两个节点：每棵树只有一条边，因此 busbw 可接近网卡速率的两倍。"
