@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from artery.report.words import Language
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -32,6 +35,12 @@ PAGES: Final[dict[str, str]] = {
     "docs/article.zh.md": "docs_build.article:chinese",
 }
 """Path from the root of the repository to ``module:function``, which takes nothing."""
+
+
+def template(page: str, language: Language) -> str:
+    """Return the words of ``page`` in ``language``; what is computed stands in braces."""
+    name = page if language == "en" else page.replace(".md", ".zh.md")
+    return (ROOT / "docs_build" / "templates" / name).read_text(encoding="utf-8")
 
 
 def text(page: str) -> str:

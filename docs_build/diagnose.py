@@ -10,7 +10,7 @@ from artery.answers.tour.article import Text
 from artery.diagnoser.case import Fact
 from artery.diagnoser.rules import Cause, World, causes
 from artery.report.words import Language
-from docs_build import ROOT
+from docs_build import template
 
 _SAID: Final = {
     "network": Text("{} between nodes", "节点之间 {}"),
@@ -31,16 +31,16 @@ _LIMIT: Final = Text("*limit*", "*上限*")
 
 def english() -> str:
     """Return ``docs/diagnose.md``."""
-    return _page("diagnose.md", "en")
+    return _page("en")
 
 
 def chinese() -> str:
     """Return ``docs/diagnose.zh.md``."""
-    return _page("diagnose.zh.md", "zh")
+    return _page("zh")
 
 
-def _page(name: str, lang: Language) -> str:
-    text = (ROOT / "docs_build" / "templates" / name).read_text(encoding="utf-8")
+def _page(lang: Language) -> str:
+    text = template("diagnose.md", lang)
     return text.replace("{causes}", "\n".join(_row(cause, lang) for cause in causes()))
 
 

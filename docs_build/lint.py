@@ -5,7 +5,7 @@ from __future__ import annotations
 from artery.diagnoser.lint.rule import MODULES, Rule, rules
 from artery.report.lint import WORDS, reasons
 from artery.report.words import Language
-from docs_build import ROOT
+from docs_build import template
 
 _HEADS = {
     "en": {"environment": "Environment variables", "slurm": "Slurm batch scripts",
@@ -20,16 +20,16 @@ _COLUMNS = {"en": "| rule | level | what | why | fix | reference |",
 
 def english() -> str:
     """Return ``docs/lint.md``."""
-    return _page("lint.md", "en")
+    return _page("en")
 
 
 def chinese() -> str:
     """Return ``docs/lint.zh.md``."""
-    return _page("lint.zh.md", "zh")
+    return _page("zh")
 
 
-def _page(name: str, language: Language) -> str:
-    text = (ROOT / "docs_build" / "templates" / name).read_text(encoding="utf-8")
+def _page(language: Language) -> str:
+    text = template("lint.md", language)
     parts = []
     for module in MODULES:
         parts += [

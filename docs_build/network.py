@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Final
 
 from accuracy.agreement import kept as agreement
 from accuracy.network import HTSIM, NDP_WINDOW, PLANNED, Row
@@ -15,11 +14,10 @@ from accuracy.network import kept as small
 from accuracy.network_scale import DISTANCES, OFFLOADS
 from accuracy.network_scale import kept as large
 from artery import units
+from artery.report.words import Language
 from artery.simulator.choice import ERROR
-from docs_build import ROOT
+from docs_build import template
 from docs_build.network_played import read_back, sums
-
-PAGES: Final = ROOT / "docs_build" / "templates"
 
 Cells = dict[str, dict[str, float]]
 """Of each case its values by name."""
@@ -27,16 +25,16 @@ Cells = dict[str, dict[str, float]]
 
 def english() -> str:
     """Return ``docs/network.md``."""
-    return _page("network.md")
+    return _page("en")
 
 
 def chinese() -> str:
     """Return ``docs/network.zh.md``."""
-    return _page("network.zh.md")
+    return _page("zh")
 
 
-def _page(template: str) -> str:
-    text = (PAGES / template).read_text("utf-8")
+def _page(lang: Language) -> str:
+    text = template("network.md", lang)
     for name, value in _values().items():
         text = text.replace(f"{{{name}}}", value)
     return text

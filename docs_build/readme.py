@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from artery.report.words import Language
-from docs_build import ROOT
+from docs_build import ROOT, template
 
-TEMPLATES: Final = Path(__file__).parent / "templates"
 MODEL: Final = "llama3-405b"
 SYSTEM: Final = "hgx-h100-roce:16384"
 """What ``make plan`` asks."""
@@ -19,16 +18,16 @@ SYSTEM: Final = "hgx-h100-roce:16384"
 
 def english() -> str:
     """Return ``README.md``."""
-    return _page("README.md", "en", ROOT / "docs" / "accuracy.md")
+    return _page("en", ROOT / "docs" / "accuracy.md")
 
 
 def chinese() -> str:
     """Return ``README.zh.md``."""
-    return _page("README.zh.md", "zh", ROOT / "docs" / "accuracy.zh.md")
+    return _page("zh", ROOT / "docs" / "accuracy.zh.md")
 
 
-def _page(template: str, language: Language, accuracy: Path) -> str:
-    text = (TEMPLATES / template).read_text(encoding="utf-8")
+def _page(language: Language, accuracy: Path) -> str:
+    text = template("README.md", language)
     drawn, searched = _plan(language)
     text = text.replace("{plan}", drawn).replace("{searched}", f"{searched:,}")
     text = text.replace("{demo}", _demo(language))

@@ -27,6 +27,7 @@ from artery.answers.tour.article import Text
 from artery.report.words import Language
 from artery.units import show_percent, show_time
 from docs_build import schedule_words as words
+from docs_build import template
 
 _WAYS: Final = ("fixed-best", "fixed-mean", "fixed-most", "fixed-usual")
 
@@ -48,7 +49,7 @@ def _page(language: Language) -> str:
     light, heavy = LOADS
     return "".join(
         [
-            said(words.INTRO),
+            template("schedule.md", language),
             said(words.PHILLY).format(load=heavy) + _table(_window(n) for n in range(WINDOWS)),
             said(words.SUMMARY).format(load=heavy) + _table(_ratios()),
             said(words.NEEDED) + _table(_needed()),

@@ -6,82 +6,6 @@ from typing import Final
 
 from artery.answers.tour.article import Text
 
-INTRO: Final = Text(
-    """\
-# Jobs on a cluster
-
-`artery schedule TRACE --on SYSTEM` plays the jobs of a trace on a cluster, event by event, under
-one policy after the other. What is in it:
-
-* **Jobs are gangs**: all chips or none; above a node whole nodes. A trace says when a job came, how
-  long it ran and on how many chips. Which model it trains a trace does not say: without
-  `--model` one is taken by size, and said.
-* **Speed follows the placement.** Each job runs as fast as the step and network model says for the
-  leaves and pods that it really lies in, against the chips asked for, well placed; the global batch
-  does not change with the chips. A placement that costs less than 2 % is not waited for. The step
-  is priced in closed form, or with `--network simulate` by playing its communication on the
-  network of that placement; either is done once for each signature (model, chips, leaves, pods).
-* **`fifo`** starts jobs in their order. **`backfill`** is EASY: the first in the queue has a
-  promise, others may pass it if they keep it, by true run times or the users' limits
-  (`backfill-limits`). **`elastic`** jobs start on fewer replicas than asked for, give replicas to
-  jobs that wait, and grow when nobody does; what a job has beyond its own size goes back at once; a
-  resize pauses it for a planned restart. **`priority`** stops lower jobs for higher ones.
-* **Failures** (`--rate`, `--node-failures-per-1000-days`) come from the model of `artery goodput`;
-  a job does what the recovery state machine of `artery train` does. Spares, repair, planned work
-  (`--maintenance`) and spot capacity (`--spot`) belong to it, and so does serving beside training
-  (`--serve`). A trace of spot instances plays one job, on the sizes at which its model fits in
-  memory; where none does, exit code 4 says so.
-* **Every chip-hour is counted** in one of thirteen states, in whole microseconds: they add up
-  exactly. Useful work is counted at the size that a job asked for, so that more than 100 % is
-  possible: fewer replicas of a fixed batch lose less to communication.
-* **One seed, one run**: `digest` is a fingerprint of when every job started and ended.
-
-What is not in it: jobs that share a chip, the shape of slices on a torus, several clusters. Waiting
-is that of one queue. Traces say neither which jobs are elastic nor what they train: how much
-elasticity gains rests on both being taken as said, and these models keep most of their efficiency
-on fewer chips. `python -m benchmarks.fleet` measures what 100,000 jobs on 100,000 chips cost.
-
-The figures below are those of `accuracy/data/fleet.csv`; the traces are not part of artery.
-`python -m accuracy.fleet PHILLY.csv SPOT_FOLDER` plays everything anew: Philly's table of Sia's
-artefact (82,247 jobs; Jeon et al., ATC 2019; CC-BY-4.0) and the spot traces of Bamboo (Thorpe et
-al., NSDI 2023; MIT). `python -m docs_build docs/schedule.md` writes this page.
-[中文](schedule.zh.md)
-""",
-    """\
-# 集群上的作业
-
-`artery schedule 轨迹 --on 系统` 把一份作业轨迹放到集群上逐事件推演，一种策略接一种策略。其中：
-
-* **作业成组调度**：芯片要么全给，要么不给；超过一个节点就取整节点。轨迹只说作业何时提交、
-  运行多久、用多少芯片，不说训练什么模型：没有 `--model` 时按规模取一个默认模型，并写明。
-* **速度取决于放置。** 每个作业按步时与网络模型，在其真正所在的叶与 pod 上求速度，
-  与所请求芯片的良好放置相比；全局批量不随芯片数变化。损失不到 2 % 的放置不必等待。
-  步时按闭式求价，或用 `--network simulate` 在该放置的网络上播放其通信求得；
-  每种签名（模型、芯片数、叶、pod）只算一次。
-* **`fifo`** 按顺序启动。**`backfill`** 即 EASY：队首得到承诺，别人不违背承诺就可以先行，
-  依据真实运行时间或用户给的时限（`backfill-limits`）。**`elastic`** 作业可用较少的副本启动，
-  把副本让给等待者，无人等待时再扩张；超出自身请求的部分随时可收回；
-  一次伸缩付出一次计划内重启的时间。**`priority`** 为高优先级停下低优先级作业。
-* **故障**（`--rate`、`--node-failures-per-1000-days`）来自 `artery goodput` 的模型；
-  作业的反应与 `artery train` 的恢复状态机相同。备用节点、维修、计划维护（`--maintenance`）、
-  竞价容量（`--spot`）、训练与推理并存（`--serve`）都在其中。竞价实例的记录只推演一个作业，
-  取其模型放得下的各种规模；都放不下时退出码为 4。
-* **每一芯片时都归入**十三种状态之一，以整微秒计，总和精确相等。有效工作按作业请求的规模计，
-  所以可能超过 100 %：固定批量的副本越少，通信损失越小。
-* **一个种子，一个结果**：`digest` 是所有作业起止时间的指纹。
-
-其中没有：共享一块芯片的作业、环面上切片的形状、多个集群。排队只有一个队列。
-轨迹既不说哪些作业是弹性的，也不说训练什么：弹性的收益取决于上述两项取法，
-而所取的模型在较少芯片上仍保有大部分效率。
-`python -m benchmarks.fleet` 测量 10 万作业、10 万芯片的推演开销。
-
-以下数字取自 `accuracy/data/fleet.csv`；轨迹本身不属于 artery。
-`python -m accuracy.fleet PHILLY.csv SPOT_FOLDER` 重新推演全部：Sia 制品中的 Philly 表
-（82,247 个作业；Jeon 等，ATC 2019；CC-BY-4.0）与 Bamboo 的竞价轨迹（Thorpe 等，NSDI 2023；MIT）。
-`python -m docs_build docs/schedule.zh.md` 重写本页。[English](schedule.md)
-""",
-)
-
 PHILLY: Final = Text(
     "\n## Philly: ten windows\n\nThe trace is cut into ten windows of equally many jobs. Each "
     "gets a cluster of 8-chip nodes on which its jobs ask for {load} times the chip-time that "
@@ -137,7 +61,7 @@ THIRTY: Final = Text(
     "\n## “利用率 +30 %”：在哪种负载下成立？\n\n文章说云原生调度使利用率提高 30 %。"
     "按 Kalos 生成的混合（4,000 个作业，20 天，三个种子的平均）；弹性+回填比 FIFO "
     "多完成的有效工作，分别计到最后提交与计到最后一个作业结束。差别来自三处："
-    "FIFO 下有作业等待却空闲的芯片（“受阻”，占其芯片时间）；集群满时固定批量的副本较少，"
+    "FIFO 下有作业等待却空闲的芯片（“受阻”，占其芯片时间）；集群满时固定批次的副本较少，"
     "通信损失较小；计到结束时，作业扩张到无人请求的芯片上，尾部更短。\n\n"
     "| 混合 | 芯片 | 负载 | 弹性作业 | 受阻 | 到最后提交 | 到结束 |\n"
     "|---|---:|---:|---:|---:|---:|---:|\n",
