@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from artery.cli import main
+from artery.formats.recognise import formats
 from tests.report.test_schemas import schema
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -100,3 +101,24 @@ def test_an_empty_file_is_called_one(
     told = capsys.readouterr().err
     assert "an empty file, " in " ".join(told.split())
     assert '"nothing"' not in told
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_formats_are_listed(language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", "--formats", "--lang", language]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["nccl-tests", "measurement"] in rows
+    assert rows == sorted(rows)
+    assert len(rows) == len(formats())
+
+
+def test_an_unknown_file_is_told_where_the_formats_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("a poem", encoding="utf-8")
+    for language in ("en", "zh"):
+        assert main(["read", str(file), "--lang", language]) == 3
+        told = capsys.readouterr().err
+        assert "artery read --formats" in told
+        assert "megatron" not in told

@@ -79,12 +79,33 @@ def test_prefixes_of_launchers_change_nothing(name: str, prefix: str, tmp_path: 
 def test_an_unknown_file_and_an_unknown_name(tmp_path: Path) -> None:
     other = tmp_path / "poem.txt"
     other.write_text("shall I compare thee\nto a summer's day\n", "utf-8")
-    with pytest.raises(InputError, match="none of the known formats"):
+    with pytest.raises(InputError, match="none of the 49 known formats") as caught:
         read(str(other))
+    told = caught.value.problems[0]
+    assert len(f"{told.rule} {told.fix}") < 200, "the whole list is behind a command, not here"
+    assert "artery read --formats" in str(caught.value)
     with pytest.raises(UnknownNameError, match="nccl-tests"):
         read(str(other), "nccl-test")
     with pytest.raises(InputError, match="no table"):
         read(str(other), "nccl-tests")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "near"),
+    [
+        ("ibstat.log", "permission denied", "ibstat"),
+        ("x.txt", "ucx_perftest: not found", "ucx-perftest"),
+        ("osu-latency.txt", "", "osu"),
+        ("x.txt", "slurmctld: error: no topology for slurm", "slurm-topology, "),
+    ],
+)
+def test_of_an_unknown_file_the_nearest_formats_are_named(
+    name: str, content: str, near: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text(content, "utf-8")
+    with pytest.raises(InputError, match=f"nearest by its words: {near}"):
+        read(str(file))
 
 
 def test_what_is_no_file_is_named_with_the_way_out(tmp_path: Path) -> None:
@@ -123,7 +144,7 @@ def test_a_pipe_that_nobody_writes_to_is_told(
 
     writer = Thread(target=late, daemon=True)
     writer.start()
-    with caplog.at_level("WARNING"), pytest.raises(InputError, match="none of the known"):
+    with caplog.at_level("WARNING"), pytest.raises(InputError, match="none of the 49 known"):
         read(str(pipe))
     writer.join()
 

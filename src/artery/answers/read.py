@@ -81,6 +81,11 @@ def read(
     return ReadAnswer(tuple(_masked(one, mask) for one in found))
 
 
+def known_formats() -> tuple[tuple[str, str], ...]:
+    """Return name and kind of every format that is known, by name."""
+    return tuple(sorted((one.name, one.kind) for one in formats()))
+
+
 def _file(path: str, reading: Reading) -> FileRead:
     tested = {one.name: one.tested for one in formats()}
     return FileRead(

@@ -12,9 +12,29 @@ from artery.cli.options import debug_option, form_options, set_option, writable
 from artery.report.words import Language
 
 
+def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print every format with its kind, and end there."""
+    if not wanted or context.resilient_parsing:
+        return
+    from artery.answers.read import known_formats
+    from artery.report.files import write_whole
+    from artery.report.read import formats_text
+
+    write_whole("-", formats_text(known_formats()))
+    context.exit()
+
+
 @click.command("read")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--format", "format_name", metavar="NAME", help="What the files are, if it is known.")
+@click.option(
+    "--formats",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_formats,
+    help="List the formats that are known, and end.",
+)
 @click.option("--anonymise", is_flag=True, help="Mask names, paths, addresses and GUIDs.")
 @click.option(
     "-o",

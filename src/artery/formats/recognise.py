@@ -7,10 +7,12 @@ reads the file.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Final
 
 from artery.errors import InputError, Problem, UnknownNameError
@@ -146,17 +148,42 @@ def _read(
         each for each in formats() if each.ending and path.lower().endswith(each.ending)
     )
     if not claims:
-        known = ", ".join(sorted(format_.name for format_ in formats()))
-        raise InputError(
-            Problem(
-                file=path,
-                line=1,
-                found=text.opening,
-                rule=f"none of the known formats begins or looks like this ({known})",
-                fix="name the format if you know it, or send the whole output of the tool",
-            )
-        )
+        raise _unknown(text)
     return claims[0].read(text), text
+
+
+_NEAREST: Final = 3
+_BEGINNING: Final = 4096
+"""Characters of a file in which words are looked for; assumed, a page or two."""
+
+
+def _unknown(text: Text) -> InputError:
+    """Return that nobody knows the file, with the formats whose words it has."""
+    near = _nearest(text)
+    count = len(formats())
+    rule = f"none of the {count} known formats begins or looks like this"
+    return InputError(
+        Problem(
+            file=text.path,
+            line=1,
+            found=text.opening,
+            rule=f"{rule}; nearest by its words: {', '.join(near)}" if near else rule,
+            fix="name the format if you know it, or send the whole output of the tool; "
+            "`artery read --formats` lists them",
+        )
+    )
+
+
+def _nearest(text: Text) -> list[str]:
+    """Return the formats of whose names half the words stand in the file or its name."""
+    said = f"{Path(text.path).name}\n{text.content[:_BEGINNING]}".casefold()
+    words = set(re.findall(r"[a-z0-9]+", said))
+    shares = {}
+    for format_ in formats():
+        parts = format_.name.split("-")
+        shares[format_.name] = sum(part in words for part in parts) / len(parts)
+    near = [name for name, share in shares.items() if share >= SURE_ENOUGH]
+    return sorted(near, key=lambda name: -shares[name])[:_NEAREST]
 
 
 def _remarked(reading: Reading) -> Reading:

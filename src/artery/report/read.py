@@ -49,6 +49,13 @@ def read_drawing(answer: ReadAnswer, language: Language) -> RenderableType:
     return Group(*(_file(one, language) for one in answer.files))
 
 
+def formats_text(known: Iterable[tuple[str, str]]) -> str:
+    """Return a line for each format: its name, as ``--format`` takes it, and its kind."""
+    rows = list(known)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {kind}" for name, kind in rows)
+
+
 def _file(one: FileRead, language: Language) -> RenderableType:
     word = read_words(language)
     title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
