@@ -19,34 +19,42 @@ _INTRO: Final = Text(
     """\
 # The article, checked
 
-The subject of artery comes from an article in Chinese,
-*{name}*.
-Many of its figures are wrong. Here is every item of it, with the verdict, what is true, and the
-command that shows it. Every command in state *works* runs in the tests, and prints the figures
-given here; the figures themselves are computed when this page is written, from the same models
-that answer the commands. `artery tour` walks through the main stops.
+artery began with an article in Chinese, *{name}*.
+Many of its figures are wrong. Here is every item, with what is true and the command that shows it.
+[中文](article.zh.md)
+
+```
+artery tour                                     # the main stops
+```
 
 {tally}
 
-*works*: the command runs today. *planned*: the command that will show it. *fact*: nothing to
-compute, the evidence is a document.
+| state | means |
+|---|---|
+| works | the command runs in the tests and prints the figures given here |
+| fact | nothing to compute: the evidence is a document |
 
-This page is generated from `src/artery/answers/tour/data/article.toml`; `make docs` writes it.
-[中文](article.zh.md)
+The figures are computed when this page is written, by the models that answer the commands. The
+words stand in `src/artery/answers/tour/data/article.toml`.
 """,
     """\
 # 逐条核对一篇文章
 
-artery 的题目来自文章《{name}》。文中许多数字有误。
-这里列出它的每一条：判断、事实，以及能给出结果的命令。状态为“可用”的命令都在测试中运行，
-并会打印这里给出的数字；数字在生成本页时由回答命令的同一套模型算出。
-`artery tour` 走过其中主要的几站。
+artery 始于一篇文章《{name}》，其中许多数字有误。
+这里列出它的每一条、事实，以及能给出结果的命令。[English](article.md)
+
+```
+artery tour --lang zh                           # 其中主要的几站
+```
 
 {tally}
 
-“可用”：命令今天就能运行。“计划”：将来给出结果的命令。“事实”：没有可算的，依据是文献。
+| 状态 | 含义 |
+|---|---|
+| 可用 | 命令在测试中运行，并打印这里给出的数字 |
+| 事实 | 没有可算的，依据是文献 |
 
-本页由 `src/artery/answers/tour/data/article.toml` 生成；`make docs` 重写。[English](article.md)
+数字在生成本页时由回答命令的模型算出；文字在 `src/artery/answers/tour/data/article.toml` 中。
 """,
 )
 
@@ -112,7 +120,11 @@ def _tally(known: tuple[Item, ...], language: Language) -> str:
     states: Counter[str] = Counter(item.state for item in known)
     counted = [
         *(f"{verdicts[name]} {words(language)[name]}" for name in _VERDICTS),
-        *(f"{states[name]} {_said(text, language)}" for name, text in _STATES.items()),
+        *(
+            f"{states[name]} {_said(text, language)}"
+            for name, text in _STATES.items()
+            if states[name]
+        ),
     ]
     text = _said(_TALLY, language)
     return text.format(count=len(known), parts=("，" if language == "zh" else ", ").join(counted))
