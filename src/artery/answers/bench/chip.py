@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import isqrt
 from types import NoneType
 from typing import TYPE_CHECKING, Final
@@ -14,12 +15,14 @@ from artery.answers.bench.request import check_counts
 from artery.answers.bench.result import ChipAnswer, ChipRow
 from artery.answers.bench.run import require
 from artery.answers.numbers import own_numbers
+from artery.answers.telling import Heard, nobody
 from artery.errors import InputError, Problem, UsageError
 from artery.meter.surroundings import cores, surroundings
 
 if TYPE_CHECKING:
+    from artery.meter.device import Device
     from artery.meter.dispatch import Dispatch
-    from artery.meter.products import Product
+    from artery.meter.products import Product, Shape
 
 MOST_THREADS: Final = 1024
 """Assumed: more than any host has cores."""
@@ -58,7 +61,6 @@ def bench_chip(
 
     from artery.meter import memory, products
     from artery.meter.device import device as device_of
-    from artery.meter.dispatch import dispatch
 
     before = torch.get_num_threads()
     torch.set_num_threads(threads or cores())
@@ -68,27 +70,42 @@ def bench_chip(
         asked = products.shapes(shapes or products.USUAL_SHAPES[chip.kind])
         size = memory.array_size(chip) if array is None else _size(array)
         _check_room(chip.free(), size, asked)
-        tell = heard or (lambda _: None)
-        rows: list[ChipRow] = []
-        for shape in asked:
-            for kind in kinds:
-                tell(f"{kind} {'x'.join(map(str, shape))}")
-                each = products.product(
-                    chip, kind, shape, warmup=warmup, repeats=repeats, most=seconds
-                )
-                rows.append(_product(each))
-        tell("memory")
-        rows += [
-            ChipRow("memory", one.kind, "B/s", one.moved, one.times, {"array_bytes": one.size})
-            for one in memory.passes(chip, size, warmup=1, repeats=repeats, most=seconds)
-        ]
-        tell("dispatch")
-        rows += _dispatch(dispatch(chip, warmup=warmup, repeats=repeats))
+        turns = _Turns(warmup, repeats, seconds, heard or nobody)
+        rows = tuple(_rows(chip, [(kind, shape) for shape in asked for kind in kinds], size, turns))
         used = torch.get_num_threads()
     finally:
         torch.set_num_threads(before)
     around = surroundings()
-    return ChipAnswer(chip.kind, chip.name, used, around, tuple(rows), tuple(_warnings(chip.kind)))
+    return ChipAnswer(chip.kind, chip.name, used, around, rows, tuple(_warnings(chip.kind)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """How often each row is timed, in at most how many ``seconds``; ``tell`` is told of it."""
+
+    warmup: int
+    repeats: int
+    seconds: float
+    tell: Heard
+
+
+def _rows(
+    chip: Device, products: Sequence[tuple[str, Shape]], array: int, turns: _Turns
+) -> Iterator[ChipRow]:
+    """Yield what each product reaches, then the memory, then what an operation costs to begin."""
+    from artery.meter.dispatch import dispatch
+    from artery.meter.memory import passes
+    from artery.meter.products import product
+
+    repeats, most = turns.repeats, turns.seconds
+    for kind, shape in products:
+        turns.tell(f"{kind} {'x'.join(map(str, shape))}")
+        yield _product(product(chip, kind, shape, warmup=turns.warmup, repeats=repeats, most=most))
+    turns.tell("memory")
+    for one in passes(chip, array, warmup=1, repeats=repeats, most=most):
+        yield ChipRow("memory", one.kind, "B/s", one.moved, one.times, {"array_bytes": one.size})
+    turns.tell("dispatch")
+    yield from _dispatch(dispatch(chip, warmup=turns.warmup, repeats=repeats))
 
 
 def _size(array: str) -> int:

@@ -129,22 +129,11 @@ def diagnose(
         found = by_run(found, run)
         if found.verdict == "refused":
             run = None  # a run that cannot be is held against nothing
-    setting = None if stand is None else stand.setting
-    answer = DiagnoseAnswer(
-        diagnosis=found,
-        system=stand.name if stand else on,
-        assumed=stand.assumed if stand else (),
-        facts=case.facts,
-        origins=case.origins,
-        files=tuple((path, one.format) for path, one in readings),
-        notes=tuple(notes_on(case, found, readings, weighed.shortest)),
-        wire=_wire(found.curve),
-        proof=weighed.proof,
+    answer = replace(
+        _answer(replace(weighed, found=found), readings, on),
         job=job,
         run=run,
-        ranks=None if setting is None else setting.ranks,
         trace=trace_of(readings, on, overrides),
-        nodes=None if setting is None else setting.system.nodes,
     )
     if not anonymise:
         return answer
@@ -192,6 +181,25 @@ def _weighed(
     found = judge(case, judged, reprice, missing, play)
     found = in_words_of(found, vendor_of(case, stand))
     return _Weighed(case, found, shortest, None if stage is None else stage.proof(found))
+
+
+def _answer(weighed: _Weighed, readings: Files, on: str | None) -> DiagnoseAnswer:
+    """Return what the curves alone say."""
+    case, found, stand = weighed.case, weighed.found, weighed.shortest.stand
+    setting = None if stand is None else stand.setting
+    return DiagnoseAnswer(
+        diagnosis=found,
+        system=stand.name if stand else on,
+        assumed=stand.assumed if stand else (),
+        facts=case.facts,
+        origins=case.origins,
+        files=tuple((path, one.format) for path, one in readings),
+        notes=tuple(notes_on(case, found, readings, weighed.shortest)),
+        wire=_wire(found.curve),
+        proof=weighed.proof,
+        ranks=None if setting is None else setting.ranks,
+        nodes=None if setting is None else setting.system.nodes,
+    )
 
 
 def _cost(

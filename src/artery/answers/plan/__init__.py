@@ -108,31 +108,33 @@ def plan(
     check_kinds(float, NoneType, tokens=tokens)
     check_declared(plan, {"explained": explained, "overrides": overrides})
     asked = _asked(options)
-    if options.get("task") not in (None, "train"):
-        raise UsageError(f'task "{options["task"]}" is not available yet; leave it out to train')
     if top < 1:
         raise UsageError(f"top is the number of plans to show, 1 or more, not {top}")
     request = Request(*_named(model, on, overrides), tokens=tokens, **asked)
     settled = settle(request)
     pricers = Pricers(nccl, settled.shared.placement, adds(offload, request.system))
     simulator = _simulator(network, pricers, seeds)
-    question = _Question(request, settled, pricers, simulator)
-    question, found = _found(question, top)
+    question, found = _found(_Question(request, settled, pricers, simulator), top)
+    return _answer(question, found, explained=explained)
+
+
+def _answer(question: _Question, found: Found, *, explained: bool) -> PlanAnswer:
+    """The plans found, with everything that is to be said of each; levers of the first alone."""
     results = tuple(
         _result(question, each, explained and index == 0)
         for index, each in enumerate(_ordered(question, found))
     )
     return PlanAnswer(
-        workload=request.workload,
-        system=request.system,
-        profile=settled.profile,
+        workload=question.workload,
+        system=question.system,
+        profile=question.settled.profile,
         plans=results,
         searched=found.searched,
         fitting=found.fitting,
         given=found.searched == 1,
         warnings=(
             *(_kept_out(question, results[0].plan) if explained else ()),
-            *plan_warnings(request, question.settled, results, found),
+            *plan_warnings(question.request, question.settled, results, found),
         ),
     )
 
@@ -168,6 +170,8 @@ def _asked(options: Mapping[str, Any]) -> dict[str, Any]:
         near = did_you_mean(nearest(unknown[0], (*sorted(fields), *whole, "top", "nccl")))
         raise UsageError(f'plan knows no option "{unknown[0]}"; {near or "see artery plan --help"}')
     check_declared(Request, known)
+    if options.get("task") not in (None, "train"):
+        raise UsageError(f'task "{options["task"]}" is not available yet; leave it out to train')
     lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
     return {"degrees": degrees, **known, **lists}
 
