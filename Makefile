@@ -12,11 +12,16 @@ SHARE ?= --numprocesses auto --maxprocesses 2
 NO_C := --ignore tests/simulator/fleet
 # A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
 TORCH ?= torch==2.13.0
+# Compiled modules are kept, whatever the machine says: the tests start many hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
 # Old versions of make mix the output of what runs side by side.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 # The longest first.
 CHECKS := types duplicates style layers sizes spelling
 PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
+SOURCES := pyproject.toml setup.py $(wildcard src/artery/native/*.[ch])
+VENV = test -x $(BIN)/python || $(PYTHON) -m venv .venv
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help plan test check $(CHECKS) fix soak fuzz bench accuracy docs
@@ -24,29 +29,31 @@ PRODUCT := $(wildcard src checks docs_build accuracy benchmarks)
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
-$(READY): pyproject.toml setup.py $(wildcard src/artery/native/*.[ch])
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(READY): $(SOURCES)
+	$(VENV)
+	$(INSTALL) --editable '.[dev]'
 	touch $(READY)
 
-$(TRAINS): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,train,mpi]'
-	touch $(TRAINS)
+# Modules are compiled when they are first used: of torch and what it brings most never are.
+$(TRAINS): $(SOURCES)
+	$(VENV)
+	$(INSTALL) --no-compile --editable '.[dev,train,mpi]' '$(TORCH)'
+	touch $(READY) $(TRAINS)
 
 plan: $(READY) ## the best way to train Llama 3 405B on 16,384 H100
 	@$(BIN)/artery plan llama3-405b --on hgx-h100-roce:16384
 
 # Intel's MPI with its benchmarks, apart: it has programs of the same names as Open MPI.
-$(IMPI): | $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --prefix .venv/impi impi-rt
+$(IMPI): | $(TRAINS)
+	$(INSTALL) --prefix .venv/impi impi-rt
 
-test: check $(IMPI) ## check, then all tests and the examples in docstrings; the simulator without C as well
+test: BESIDE := $(IMPI)
+test: check ## check, then all tests and the examples in docstrings; the simulator without C as well
 	$(BIN)/python -m pytest -q $(SHARE)
 	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator tests/native $(NO_C)
 
 check: $(TRAINS) ## style, types, layers, sizes, duplicates, spelling: two at once
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(SYNC) $(CHECKS)
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(SYNC) $(CHECKS) $(BESIDE)
 
 types: ; $(BIN)/mypy
 duplicates: ; $(BIN)/python -m checks.duplicates $(PRODUCT)
