@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -210,6 +213,44 @@ def test_a_work_longer_than_the_clock_counts_is_refused(tmp_path: Path) -> None:
     day = 86_400 * 10**6
     with pytest.raises(InputError, match="s of computation on all ranks together"):
         played(folder(tmp_path / "t", [compute(one, day) for one in range(12)]))
+
+
+@pytest.mark.parametrize("name", ["x", "x.et", "x.goal", "x.et.gz"])
+@pytest.mark.parametrize("content", [b"", b" \n\n\t\n"])
+def test_an_empty_work_is_called_empty_whatever_its_name(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    for on in (file, tmp_path):
+        if on == tmp_path and not name.endswith(".et"):
+            continue
+        (tmp_path / "x.0.et").unlink(missing_ok=True)
+        if on == tmp_path:
+            file.rename(tmp_path / "x.0.et")
+        with pytest.raises(InputError) as caught:
+            played(on)
+        assert caught.value.problems[0].found == "an empty file"
+
+
+def test_a_text_that_is_no_work_is_told_as_text(tmp_path: Path) -> None:
+    for name in ("notes.txt", "notes.et"):
+        file = tmp_path / name
+        file.write_text('{"a": 1}\n', encoding="utf-8")
+        with pytest.raises(InputError, match=r'"\{"a": 1\}", a work is a Chakra trace'):
+            played(file)
+
+
+def test_goal_may_come_through_a_pipe(tmp_path: Path) -> None:
+    text = b"num_ranks 2\nrank 0 {\nl1: calc 1000\n}\nrank 1 {\nl1: calc 2000\n}\n"
+    file, pipe = tmp_path / "a.goal", tmp_path / "pipe"
+    file.write_bytes(text)
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(text,))
+    writer.start()
+    found = played(pipe)
+    writer.join()
+    assert found.seconds == played(file).seconds > 0
 
 
 def test_files_that_are_no_traces_are_refused(tmp_path: Path) -> None:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.answers.simulate.work_files import graph_of
 from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
-from artery.errors import InputError, Problem, Problems, UsageError
-from artery.places import is_file, is_folder
+from artery.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from artery.answers.simulate.request import Request
     from artery.collective.library import Library
     from artery.collective.overheads import Overheads
     from artery.core.graph import Operation, TaskGraph
     from artery.core.system import System
-    from artery.formats.chakra.nodes import ChakraNode
     from artery.simulator.placed import Placed
     from artery.simulator.scenario import EngineName, Scenario
     from artery.simulator.tasks import TasksPlayed
@@ -58,7 +56,7 @@ def simulate_work(
     _check(request)
     system = system_of(request.on, request.overrides)
     tell("reading")
-    graph, form, replicated = _graph(file, system.chips)
+    graph, form, replicated = graph_of(file, system.chips)
     if graph.ranks > system.chips:
         raise InputError(
             Problem(
@@ -105,85 +103,6 @@ def _check(request: Request) -> None:
         )
     if request.flow_control not in ("auto", "none"):
         raise UsageError("--work is played with endless buffers; leave --flow-control out")
-
-
-def _graph(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
-    """Return the work, its format, and whether one trace was copied for all chips."""
-    from artery.formats.chakra.graph import job_graph
-    from artery.formats.chakra.nodes import rank_files, read_nodes
-    from artery.formats.goal import switches_of, task_graph
-    from artery.formats.text import read_text
-
-    if not is_folder(file) and _is_goal(file):
-        text = read_text(file)
-        _refuse_switches(file, switches_of(text))
-        return task_graph(text), "goal", False
-    files = rank_files(file)
-    _refuse_empty(files)
-    ranks = [(name, read_nodes(name)) for name in files]
-    alone = len(ranks) == 1 and not is_folder(file)
-    if alone and chips > 1:
-        _refuse_messages(*ranks[0])
-    return job_graph(ranks * (chips if alone else 1)), "chakra", alone
-
-
-def _refuse_messages(path: str, nodes: tuple[ChakraNode, ...]) -> None:
-    """Refuse sends and receives in a trace of which every chip runs a copy: none has a partner."""
-    ends = [node for node in nodes if node.kind in ("send", "receive")]
-    if ends:
-        raise InputError(
-            Problem(
-                file=path,
-                found=f"{len(ends):,} sends and receives, first node {ends[0].number} "
-                f"({ends[0].name})",
-                rule="every chip runs a copy of one rank's trace: none would be its partner",
-                fix="a folder with the traces of all ranks",
-            )
-        )
-
-
-def _refuse_empty(files: Sequence[str]) -> None:
-    """Refuse files with nothing in them, of which nobody can tell what they should be."""
-    with Problems() as problems:
-        for file in files:
-            if is_file(file) and not Path(file).stat().st_size:
-                problems.add(
-                    Problem(
-                        file=file,
-                        found="an empty file",
-                        rule="a work is a Chakra trace (binary: a header and nodes, each after its "
-                        "length) or a GOAL text (num_ranks 2, then rank 0 { ... })",
-                        fix="write or copy the file again",
-                    )
-                )
-
-
-def _refuse_switches(file: str, switches: str | None) -> None:
-    """Refuse ranks that stand for switches: on chips, others would be in their way."""
-    if switches is not None:
-        raise InputError(
-            Problem(
-                file=file,
-                found=f"{switches} are switches that add",
-                rule="--work plays every rank on a chip",
-                fix="simulate the collective itself, or --export it with --offload none",
-            )
-        )
-
-
-def _is_goal(file: str) -> bool:
-    """Whether a file is GOAL; what cannot be read as text is not, and is told by who reads it."""
-    from artery.formats.goal import FORMAT
-    from artery.formats.text import read_text
-
-    if file.endswith((".et", ".et.gz")):
-        return False
-    called = bool(FORMAT.ending) and file.lower().endswith(FORMAT.ending or "")
-    try:
-        text = read_text(file)
-        return FORMAT.recognise(text) > 0 or (called and bool(text.content.strip()))
-    except InputError:
-        return False
 
 
 def _layer(
