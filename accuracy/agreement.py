@@ -42,7 +42,7 @@ SIZES: Final = (MIB, 32 * MIB, 1024 * MIB)
 BOUNDS: Final[dict[Why, tuple[float, float]]] = {
     "hidden": (0.8, 1.0),
     "meeting": (1.0, 1.3),
-    "partners": (0.9, 6.0),
+    "partners": (0.8, 1.3),
     "pieces": (0.85, 1.5),
     "rows": (0.9, 1.6),
     "sides": (0.9, 5.0),
@@ -139,7 +139,7 @@ def _on(name: str, system: System, sizes: tuple[int, ...]) -> Iterator[Pair]:
                     continue
                 ratio = played.seconds / closed.seconds
                 far = abs(ratio - 1) > NEAR
-                case = Case(system, collective, algorithm, scenario.routing)
+                case = Case(system, system.chips, collective, algorithm, scenario.routing)
                 why = case.reason(ratio) if far else None
                 yield Pair(Path(name).stem, system.chips, collective, algorithm, size,
                            played.seconds, closed.seconds, why)  # fmt: skip

@@ -99,3 +99,16 @@ def test_rings_enter_and_leave_a_part_filled_node_by_cards_of_their_own(chips: i
     last = orders[:, -(chips % 8) :]
     assert len(orders) == chips % 8
     assert len(set(last[:, 0].tolist())) == len(set(last[:, -1].tolist())) == len(orders)
+
+
+@pytest.mark.parametrize("chips", [10, 12, 14, 16, 18, 20, 24, 28, 40])
+def test_rings_through_meshes_never_change_rails_between_nodes(chips: int) -> None:
+    """Odd numbers of nodes and a part-filled last one too: no second use of a link of the mesh."""
+    orders = ring_orders(system(f"mi300x-8:{chips}"), chips)
+    assert (np.sort(orders, axis=1) == np.arange(chips)).all()
+    source, target = orders.ravel(), np.roll(orders, -1, axis=1).ravel()
+    away = source // 8 != target // 8
+    assert (source[away] % 8 == target[away] % 8).all()
+    inside = Counter(zip(source[~away].tolist(), target[~away].tolist(), strict=True))
+    assert set(inside.values()) == {1}
+    assert len(orders) == (chips % 8 or 8)

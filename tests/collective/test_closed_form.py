@@ -275,12 +275,13 @@ def test_no_chip_sends_faster_than_its_links(collective: Collective, ranks: int,
     assert quote.low[0] <= quote.seconds[0] <= quote.high[0]
 
 
-@given(st.integers(2, 300), st.floats(3, 36))
+@given(st.integers(1, 300), st.floats(3, 36))
 def test_two_levels_take_no_more_than_a_flat_ring_and_what_they_add_inside(
     ranks: int, size: float
 ) -> None:
     """Fewer steps, and as many bytes between nodes; those inside come before or after."""
     system = cluster(304, cards=4)
+    ranks = ranks // 8 * 8  # as many chips in every node
     if ranks > 8:
         for collective in ("all_reduce", "all_gather", "reduce_scatter"):
             asked = demand(collective, 2.0**size, ranks)

@@ -33,6 +33,14 @@ def test_ways_through_all_chips_take_every_link_and_end_at_every_chip(chips: int
     assert sorted(way[0] for way in ways) == sorted(way[-1] for way in ways) == [*range(chips)]
 
 
+@pytest.mark.parametrize(("chips", "mask"), [(4, 2), (4, 3), (8, 1), (8, 2), (8, 3), (6, 1)])
+def test_ways_end_where_a_mask_says(chips: int, mask: int) -> None:
+    ways = full_ways(chips, mask)
+    assert [(way[0], way[-1]) for way in ways] == [(chip, chip ^ mask) for chip in range(chips)]
+    hops = [hop for way in ways for hop in pairwise(way)]
+    assert sorted(hops) == [(a, b) for a in range(chips) for b in range(chips) if a != b]
+
+
 @pytest.mark.parametrize("chips", [1, 2, 11])
 def test_where_there_are_none(chips: int) -> None:
     assert full_rings(chips) == ()

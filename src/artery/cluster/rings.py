@@ -4,7 +4,9 @@ Inside one domain: on point-to-point links every cycle that has links of its own
 (DGX-1: six rings), else one ring in rank order. Over several nodes: one ring per network card that
 a node's members own. Ring ``c`` enters the first node at its ``c``-th member and leaves it at the
 one before; the next node is passed the other way round, so that every change of node stays on one
-rail (NCCL alternates rings for the same reason, ``src/graph/connect.cc``).
+rail (NCCL alternates rings for the same reason, ``src/graph/connect.cc``). Where a link joins every
+two chips, ways through a node may end wherever they should, and an odd number of nodes stays on its
+rails too: otherwise the last change would take a second link of the mesh that the ring has in use.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 
 from artery.cluster.wiring import Assembly
 from artery.core.system import System
+from artery.node.full_rings import full_ways
 from artery.node.rings import domain_rings, through_all
 from artery.node.scale_up import ScaleUp
 
@@ -36,12 +39,37 @@ def ring_orders(system: System, ranks: int) -> Ints:
         return np.array(domain_rings(domain, ranks), dtype=np.int64)
     inside = np.array(domain_rings(domain, domain.chips), dtype=np.int64)
     cards = 1 if structure.fabric is None else structure.fabric.cards * domain.nodes
-    ways = _entered(inside, min(cards, domain.chips))
     whole = ranks - ranks % domain.chips
+    if through_all(tuple(map(tuple, inside.tolist()))) and cards >= domain.chips:
+        left = ranks - whole
+        if left % 2 == 0:
+            return _on_rails(domain.chips, -(-ranks // domain.chips), left)
+    ways = _entered(inside, min(cards, domain.chips))
     ends = _partly(domain, ranks - whole, len(ways))
     return np.stack(
         [np.append(_through(way, whole), whole + end) for way, end in zip(ways, ends, strict=False)]
     )
+
+
+def _on_rails(size: int, domains: int, left: int) -> Ints:
+    """Return a ring for each card of the emptiest domain that never changes its rail between two.
+
+    Chips of a domain are all joined; ``left`` of the last are there (0: all). Each way leaves by
+    the card whose number is that of the one where it came in, xor the domain's mask. Masks that
+    give zero together lead back: 1 twice, or 1, 2 and 3 where there is an odd domain.
+    """
+    masks = [1] * domains
+    if domains % 2 and size % 4 == 0:
+        masks[-3:-1] = 2, 3
+    rings = []
+    for entry in range(left or size):
+        ring = [entry]
+        for number, mask in enumerate(masks):
+            last = number == domains - 1
+            way = full_ways(left if left and last else size, mask)[ring[-1] % size]
+            ring += [number * size + chip for chip in way]
+        rings.append(ring[1:])
+    return np.array(rings, dtype=np.int64)
 
 
 def _partly(domain: ScaleUp, left: int, channels: int) -> list[Ints]:
@@ -63,9 +91,6 @@ def _entered(inside: Ints, channels: int) -> list[Ints]:
     these allow it: an edge between nodes that two rings share would halve both.
     """
     size = inside.shape[1]
-    through = through_all(tuple(map(tuple, inside.tolist())))
-    if channels == len(through):
-        return [np.array(way) for way in through]
     entries = (np.arange(channels) * size // channels).tolist()
     ways = [
         [np.roll(ring, -int(np.flatnonzero(ring == entry)[0])) for ring in inside]

@@ -58,7 +58,8 @@ def _flat(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
 
 
 def _across(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001
-    return np.asarray(~groups.torus & (groups.nodes > 1))
+    even = np.isclose(groups.fewest * groups.nodes, groups.ranks)
+    return np.asarray(~groups.torus & (groups.nodes > 1) & even)
 
 
 def _one_per_node(groups: Groups, smallest: int) -> Flags:  # noqa: ARG001

@@ -12,10 +12,14 @@ from typing import Literal
 
 import numpy as np
 
+from artery.cluster.wiring import Assembly
 from artery.collective.arrays import Flags, Floats, Ints
+from artery.collective.grid import around, box_rate, extents, is_torus
 from artery.collective.library import Library
+from artery.collective.partners import Node
 from artery.collective.placement import Placement, Spread
 from artery.core.system import System, Tier
+from artery.node.pcie_tree import STAGED
 
 Way = Literal["ring", "exchange", "own_exchange", "onward", "own_onward"]
 """How the members of a group send: round rings, each to all others alike, or each to the next one;
@@ -57,7 +61,7 @@ class Groups:
     switches inside the node, and all switches between nodes, reduce. ``torus`` flags groups on a
     torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group does not
     extend) and which data go ``around`` in so many steps: half of a side that is closed, all of an
-    open one.
+    open one. ``packed`` flags groups that fill one ``node`` after the other, from its first chip.
     """
 
     ranks: Floats
@@ -82,6 +86,8 @@ class Groups:
     torus: Flags
     dims: Floats
     around: Floats
+    packed: Flags
+    node: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def gather(
     node = spreads[0]
     inner = _inner_tier(system, node, stride)
     tiers = inner_tiers(system)
-    dims = _dims(system, ranks, stride)
+    dims = extents(system, ranks, stride)
     asked = _Asked(ranks, stride, concurrent)
     capacity = _capacities(system, library, spreads, asked, "exchange")
     along = _capacities(system, library, spreads, asked, "ring")
@@ -149,8 +155,8 @@ def gather(
         fewest=node.fewest,
         inner=inner,
         inner_rate=np.where(
-            (stride > 1) & (dims.prod(axis=0) == ranks) & (ranks > 1) & _is_torus(system),
-            _box_rate(system, dims),
+            (stride > 1) & (dims.prod(axis=0) == ranks) & (ranks > 1) & is_torus(system),
+            box_rate(system, dims),
             _inner_rate(system, inner, node, asked, "ring"),
         ),
         inner_exchange=_inner_rate(system, inner, node, asked, "exchange"),
@@ -170,8 +176,27 @@ def gather(
         sharp=_sharp(spreads, network),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
         dims=dims,
-        around=_around(system, dims),
+        around=around(system, dims),
+        packed=_packed(node, ranks, stride, _node(system).chips),
+        node=_node(system),
     )
+
+
+def _node(system: System) -> Node:
+    """Return a node as partners in it see it."""
+    inside = inner_tiers(system)
+    structure = system.router.structure
+    if not inside or not isinstance(structure, Assembly):
+        return Node(system.tiers[inside - 1].chips if inside else 1)
+    tier = system.tiers[inside - 1]
+    drawn = tier.kind not in {"switch", "crossbar"} and tier.link.kind != STAGED
+    return Node(tier.chips, structure.domain if drawn else None, tier.link.name)
+
+
+def _packed(node: Spread, ranks: Ints, stride: Ints, chips: int) -> Flags:
+    """Whether groups of neighbours fill nodes of some ``chips`` one after the other."""
+    full = node.fullest == np.minimum(ranks, chips)
+    return np.asarray((stride == 1) & full & (node.domains == np.ceil(ranks / chips)))
 
 
 def _by_tier(system: System, index: Ints, values: list[float] | list[bool]) -> Floats:
@@ -297,14 +322,17 @@ def _out_of_node(
 ) -> Floats:
     """Return what ``members`` of a group send out of a node (a scale-up domain), in B/s.
 
-    While all groups run, over their share of its cards; alone over all cards of theirs, up to what
-    the node has.
+    While all groups run, over their share of its cards; alone over all cards of theirs, of which
+    neighbours may share one, up to what the node has.
     """
     first = inner_tiers(system)
     tier = system.tiers[first]
     below = system.tiers[first - 1].chips if first else 1
     share = members / below if asked.concurrent else np.ones_like(members)
-    alone = members * tier.burst * tier.link.efficiency
+    # As many cards' worth of links as a node has, each of which its chips share evenly.
+    cards = max(below * min(tier.bandwidth / tier.burst, 1.0), 1.0)
+    reached = np.ceil(((members - 1) * asked.stride + 1) * cards / below - 1e-9)
+    alone = np.minimum(members, reached) * tier.burst * tier.link.efficiency
     shared = np.where(members > 1, library.network(tier.link).shared, 1.0)
     return np.asarray(np.minimum(whole * share, alone) * shared)
 
@@ -345,56 +373,3 @@ def _sharp(spreads: list[Spread], network: tuple[Tier, ...]) -> Flags:
     for lower, tier in zip(spreads, network, strict=False):
         able = able & ((lower.domains == 1) | (tier.reduction == "sharp"))
     return able
-
-
-def _dims(system: System, ranks: Ints, stride: Ints) -> Floats:
-    """Return how far a group extends along each dimension of the torus (one row each)."""
-    torus = next((tier for tier in system.tiers if tier.kind == "torus"), None)
-    sizes = torus.dims if torus is not None else ()
-    extents = np.ones((max(len(sizes), 1), len(ranks)))
-    below = np.ones(len(ranks))
-    for axis, size in enumerate(sizes):
-        # Members lie at multiples of the stride below ranks·stride.
-        reach = np.ceil(ranks * stride / below)
-        gap = np.maximum(stride / below, 1.0)
-        extents[axis] = np.clip(np.ceil(np.minimum(reach, size) / gap), 1.0, size)
-        below = below * size
-    return extents
-
-
-def _is_torus(system: System) -> bool:
-    return any(tier.kind == "torus" for tier in system.tiers)
-
-
-def _box_rate(system: System, dims: Floats) -> Floats:
-    """Return B/s per chip of the rings over a block of a torus that reaches along ``dims``.
-
-    A dimension that is filled and closed gives rings both ways round, an open or partly filled
-    one a line there and back.
-    """
-    rate = np.zeros(dims.shape[1])
-    for tier in system.tiers:
-        if tier.kind == "torus":
-            links = np.where(_rings(tier, dims), 2.0, 1.0)
-            rate += np.where(dims > 1, links, 0.0).sum(axis=0) * tier.link.bandwidth
-            rate *= tier.link.efficiency
-    return rate
-
-
-def _rings(tier: Tier, dims: Floats) -> Flags:
-    """Return along which of a torus's dimensions, one row each, groups go round a closed ring.
-
-    Whether dimensions are closed follows from what a chip can send.
-    """
-    sizes = np.array(tier.dims, dtype=np.float64)[:, None]
-    closed = tier.bandwidth > tier.link.bandwidth * np.count_nonzero(sizes > 1) * (1 + 1e-9)
-    return np.asarray((dims == sizes) & closed & (sizes > 2))
-
-
-def _around(system: System, dims: Floats) -> Floats:
-    """Return the steps along all dimensions, one after the other; data go both ways."""
-    for tier in system.tiers:
-        if tier.kind == "torus":
-            steps = np.where(_rings(tier, dims), np.floor(dims / 2), dims - 1)
-            return np.asarray(steps.sum(axis=0))
-    return np.zeros(dims.shape[1])

@@ -11,6 +11,7 @@ import numpy as np
 
 from artery.collective.arrays import Floats
 from artery.collective.groups import Groups
+from artery.collective.partners import Rates, walked
 from artery.collective.tree import tree_depth
 from artery.collective.work import Work
 from artery.core.pricing import Collective
@@ -21,13 +22,47 @@ def halving_doubling(groups: Groups, collective: Collective) -> Work:
 
     log2 n steps each and 2(n-1)/n of the size per chip for all-reduce. A group that is no power
     of two first folds its excess onto the rest and hands it the result at last: log2 of the
-    largest power of two p in n and two steps more. The chips that stand in for others send
-    2(p-1)/p + 1 of the size (all-gather and reduce-scatter: up to 2(n-1)/n) and wait for what is
-    handed to them: 2(p-1)/p + 2 go by one after the other (all-gather: one block, then the rounds,
-    in which they hold two blocks, then all; reduce-scatter the same backwards). Exchanges
-    between nodes come after those inside, each chip with 1/m of the data: 2(k-1)/k of the size per
-    node. Where neither chips per node nor nodes are powers of two, each is taken to fold by itself.
-    A chip has one partner at a time: on a mesh a single link.
+    largest power of two p in n and two steps more. A chip has one partner at a time: on a mesh a
+    single link. Where ranks are packed into nodes the steps are walked, each with the links that
+    its partners have; elsewhere chips per node and nodes are each taken to fold by themselves.
+    """
+    found = _folding(groups, collective)
+    for i in np.flatnonzero(groups.packed & (groups.ranks > 1)):
+        for name, value in _walked(groups, int(i), collective).items():
+            getattr(found, name)[i] = value
+    return found
+
+
+def _walked(groups: Groups, i: int, collective: Collective) -> dict[str, float]:
+    """Return the work of the packed group number ``i``, message by message."""
+    rates = Rates(
+        inside=min(float(groups.inner_rate[i]), float(groups.pair_rate[i])),
+        share=float(groups.apart_rate[i] / groups.fewest[i]),
+        most=float(groups.outer_pair[i]),
+    )
+    found = walked(groups.node, rates, int(groups.ranks[i]), collective)
+    chain = found.longest
+    # Cables of another class hold a chain back where it takes longer with them than without.
+    held = chain.every > (chain.inside + chain.between) * (1 + 1e-9)
+    return {
+        "inner_steps": float(found.steps - chain.crossings),
+        "outer_steps": float(chain.crossings),
+        "inner_bytes": found.sent,
+        "outer_bytes": found.left,
+        "inner_seconds": float(chain.inside),
+        "outer_seconds": float(chain.between),
+        "least_seconds": float(chain.every) if held else 0.0,
+    }
+
+
+def _folding(groups: Groups, collective: Collective) -> Work:
+    """Return the work where chips per node and nodes fold by themselves.
+
+    The chips that stand in for others send 2(p-1)/p + 1 of the size (all-gather and reduce-scatter:
+    up to 2(n-1)/n) and wait for what is handed to them: 2(p-1)/p + 2 go by one after the other
+    (all-gather: one block, then the rounds, in which they hold two blocks, then all; reduce-scatter
+    the same backwards). Exchanges between nodes come after those inside, each chip with 1/m of the
+    data: 2(k-1)/k of the size per node.
     """
     rounds = 2.0 if collective == "all_reduce" else 1.0
     inner_steps, inner, inner_time = _folded(groups.fullest, rounds)
@@ -39,6 +74,7 @@ def halving_doubling(groups: Groups, collective: Collective) -> Work:
         outer_bytes=outer,
         inner_seconds=inner_time / np.minimum(groups.inner_rate, groups.pair_rate),
         outer_seconds=outer_time / groups.apart_rate,
+        least_seconds=np.zeros_like(groups.ranks),
         in_turn=True,
     )
 

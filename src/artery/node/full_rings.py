@@ -34,14 +34,17 @@ def full_rings(chips: int) -> tuple[Cycle, ...]:
     return tuple(search.found) if search.next_ring() else ()
 
 
-def full_ways(chips: int) -> tuple[Cycle, ...]:
-    """Return ``chips`` ways through an even number of chips, entered and left at each one once.
+def full_ways(chips: int, mask: int = 1) -> tuple[Cycle, ...]:
+    """Return ``chips`` ways through an even number of chips: from each to its number xor ``mask``.
 
     They take each link once each way (zigzags; Walecki's construction of 1892, by way of Alspach,
-    "The wonderful Walecki construction", 2008).
+    "The wonderful Walecki construction", 2008), and are in the order of their first chip.
     """
-    there = [tuple((step + turn) % chips for step in _zigzag(chips)) for turn in range(chips // 2)]
-    return (*there, *(way[::-1] for way in there))
+    lower = [chip for chip in range(chips) if chip < chip ^ mask]
+    named = [*lower, *(chip ^ mask for chip in lower)]
+    half = chips // 2
+    there = [tuple(named[(step + turn) % chips] for step in _zigzag(chips)) for turn in range(half)]
+    return tuple(sorted((*there, *(way[::-1] for way in there))))
 
 
 def _shared_rings(chips: int) -> tuple[Cycle, ...]:

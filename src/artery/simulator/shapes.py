@@ -135,12 +135,26 @@ def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object
         shape["per_node"] = per_node
     if "slices" in takes:
         shape["slices"] = int(np.clip(size // SLICE, 1, MOST))
-    if "levels" in takes and ranks % per_node == 0:
+    if "levels" in takes:
+        _even(name, ranks, per_node)
         shape["levels"] = (per_node, ranks // per_node)
     plan = plan_of(system)
     if "dims" in takes and isinstance(plan, Torus) and ranks == system.chips:
         shape["dims"] = plan.dims
     return shape
+
+
+def _even(name: str, ranks: int, per_node: int) -> None:
+    """Refuse levels where a node is part-filled: its chips would have no counterpart elsewhere."""
+    if ranks % per_node:
+        raise InputError(
+            Problem(
+                field="algorithm",
+                found=name,
+                rule=f"every node has as many ranks, {per_node}, and {ranks} leave one part-filled",
+                fix=f"--algorithm ring, or a multiple of {per_node} ranks",
+            )
+        )
 
 
 def _chained(system: System, ranks: int, per_node: int) -> Ints:

@@ -18,7 +18,7 @@ from artery.errors import ArteryError, InputError
     [
         ("all_reduce", "dgx-b200:32", "ring", "32M", "hidden"),
         ("sendrecv", "aliyun-hpn7:16", "sendrecv", "1G", "one_card"),
-        ("all_reduce", "dgx-1v", "halving_doubling", "1G", "partners"),
+        ("all_reduce", "dgx-h100:12", "halving_doubling", "1G", "partners"),
         ("all_reduce", "tpu-v5e-pod:8", "torus", "1G", "sides"),
         ("all_reduce", "pcie-a100:32", "tree", "1G", "slots"),
         ("alltoall", "dgx-h100:16", "grouped", "1M", "turns"),
@@ -46,6 +46,36 @@ def test_rings_over_a_part_filled_node_are_bounded_by_its_cards(chips: int) -> N
     assert found.closed is not None
     assert found.seconds == pytest.approx(found.closed.seconds, rel=0.02)
     assert found.seconds >= 2 * (chips - 1) / chips * 2**30 / ((chips - 8) * 48e9)
+
+
+@pytest.mark.parametrize("chips", [10, 12, 20])
+def test_chips_that_share_a_card_are_priced_as_sharing_it(chips: int) -> None:
+    """Two V100 hang on each EDR card of 12.5 GB/s (96 % of it): four chips own two."""
+    found = simulate("all_reduce", f"dgx-1v:{chips}", algorithm="ring", size="1G", links=0)
+    assert found.closed is not None
+    by_hand = 2 * (chips - 1) / chips * 2**30 / (chips % 8 / 2 * 12.5e9 * 0.96)
+    assert found.closed.seconds == pytest.approx(by_hand, rel=0.05)
+    assert found.seconds == pytest.approx(by_hand, rel=0.05)
+
+
+@pytest.mark.parametrize("chips", [4, 8])
+def test_partners_on_one_nvlink_are_priced_by_it(chips: int) -> None:
+    """Every round of a DGX-1V has a pair that is joined by one NVLink of 25 GB/s: 0-1, 0-2, 2-6."""
+    found = simulate("all_reduce", f"dgx-1v:{chips}", algorithm="halving_doubling", size="1G",
+                     links=0)  # fmt: skip
+    assert found.closed is not None
+    by_hand = 2 * (chips - 1) / chips * 2**30 / 25e9 / 0.8133
+    assert found.closed.seconds == pytest.approx(by_hand, rel=0.2)
+    assert found.closed.seconds >= by_hand
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.05)
+
+
+@pytest.mark.parametrize("on", ["dgx-h100:12", "dgx-1v:20", "mi300x-8:9"])
+def test_two_levels_need_as_many_chips_in_every_node(on: str) -> None:
+    with pytest.raises(InputError, match="leave one part-filled"):
+        simulate("all_reduce", on, algorithm="hierarchical", size="1M", links=0)
+    with pytest.raises(ArteryError, match="cannot serve"):
+        expect("all_reduce", on, algorithm="hierarchical", sizes="1M")
 
 
 @pytest.mark.parametrize("algorithm", ["tree", "nvls_tree"])

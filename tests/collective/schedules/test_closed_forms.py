@@ -33,6 +33,7 @@ def group(
         "in_switch": np.array([in_switch]),
         "dims": np.array(dims or (1,), dtype=float)[:, None],
         "around": np.array([float(sum(side // 2 for side in dims))]),  # all sides are closed
+        "packed": np.array([False]),
     }
     return Groups(**values)
 

@@ -36,15 +36,22 @@ def apart(question: Question, outcome: Outcome, closed: Closed | None) -> Why | 
     ratio = outcome.seconds / closed.seconds
     if abs(ratio - 1) <= NEAR:
         return None
-    case = Case(question.system, question.collective, outcome.algorithm, outcome.scenario.routing)
+    case = Case(
+        question.system,
+        len(question.chips),
+        question.collective,
+        outcome.algorithm,
+        outcome.scenario.routing,
+    )
     return case.reason(ratio)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A collective by an algorithm on a system, and how its packets are routed."""
+    """A collective of ``ranks`` by an algorithm on a system, and how its packets are routed."""
 
     system: System
+    ranks: int
     collective: Collective
     algorithm: str
     routing: str
@@ -58,7 +65,7 @@ class Case:
         """Return why an undisturbed run takes ``ratio`` times as long as the closed form."""
         if ratio > 1 and several(self.system):
             return "sprayed" if self.routing == "spray" else "one_card"
-        if self.algorithm == "halving_doubling":
+        if self.algorithm == "halving_doubling" and self.ranks & (self.ranks - 1):
             return "partners"
         return self._of_tiers(ratio) or self._of_flow(ratio)
 

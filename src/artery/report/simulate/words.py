@@ -103,8 +103,8 @@ _EN = {
     "counts them once over all channels and nodes.",
     "hidden": "On the network alone latency hides behind the slowest link; the closed form adds "
     "it to the bytes, as the library's own model does.",
-    "partners": "The closed form takes partners to have a link of their own and as wide as any; "
-    "here some share one, or have none.",
+    "partners": "The closed form adds up the messages that wait for each other; where ranks stand "
+    "in for others, those of several steps share links.",
     "sides": "On sides of a torus that are open or unlike, some links wait for others; the "
     "closed form takes all of them as busy.",
     "slots": "The closed form takes chips and network cards to have links of their own; here the "
@@ -207,7 +207,8 @@ _ZH = {
     "rows": "闭式公式把网格中不满的一行按整行计，并认为伙伴彼此相邻。",
     "pieces": "链与树按通道的小块逐条链路传递；闭式公式对全部通道与节点合计一次。",
     "hidden": "单看网络，时延藏在最慢的链路之后；闭式公式与通信库的模型一样，把时延加到字节之上。",
-    "partners": "闭式公式认为每对伙伴都有自己的、同样宽的链路；此处有的共用一条，有的没有。",
+    "partners": "闭式公式把相互等待的消息逐一相加；有的 rank 代替别的 rank 时，"
+    "不同步骤的消息会共用链路。",
     "sides": "环面有开放或长度不等的边时，一些链路要等另一些；闭式公式认为全部链路一直在忙。",
     "slots": "闭式公式认为芯片与网卡各有自己的链路；此处树的首芯片经同一插槽向两者发送。",
     "turns": "发往同一接收方的消息轮流到达，时多时少；闭式公式认为接收方一直在忙。",

@@ -1,0 +1,62 @@
+"""Groups on a torus: how far they reach along its sides, and what that gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artery.collective.arrays import Flags, Floats, Ints
+from artery.core.system import System, Tier
+
+
+def extents(system: System, ranks: Ints, stride: Ints) -> Floats:
+    """Return how far a group extends along each dimension of the torus (one row each)."""
+    torus = next((tier for tier in system.tiers if tier.kind == "torus"), None)
+    sizes = torus.dims if torus is not None else ()
+    found = np.ones((max(len(sizes), 1), len(ranks)))
+    below = np.ones(len(ranks))
+    for axis, size in enumerate(sizes):
+        # Members lie at multiples of the stride below ranks·stride.
+        reach = np.ceil(ranks * stride / below)
+        gap = np.maximum(stride / below, 1.0)
+        found[axis] = np.clip(np.ceil(np.minimum(reach, size) / gap), 1.0, size)
+        below = below * size
+    return found
+
+
+def is_torus(system: System) -> bool:
+    """Whether the chips of a system stand in a torus."""
+    return any(tier.kind == "torus" for tier in system.tiers)
+
+
+def box_rate(system: System, dims: Floats) -> Floats:
+    """Return B/s per chip of the rings over a block of a torus that reaches along ``dims``.
+
+    A dimension that is filled and closed gives rings both ways round, an open or partly filled
+    one a line there and back.
+    """
+    rate = np.zeros(dims.shape[1])
+    for tier in system.tiers:
+        if tier.kind == "torus":
+            links = np.where(_rings(tier, dims), 2.0, 1.0)
+            rate += np.where(dims > 1, links, 0.0).sum(axis=0) * tier.link.bandwidth
+            rate *= tier.link.efficiency
+    return rate
+
+
+def _rings(tier: Tier, dims: Floats) -> Flags:
+    """Return along which of a torus's dimensions, one row each, groups go round a closed ring.
+
+    Whether dimensions are closed follows from what a chip can send.
+    """
+    sizes = np.array(tier.dims, dtype=np.float64)[:, None]
+    closed = tier.bandwidth > tier.link.bandwidth * np.count_nonzero(sizes > 1) * (1 + 1e-9)
+    return np.asarray((dims == sizes) & closed & (sizes > 2))
+
+
+def around(system: System, dims: Floats) -> Floats:
+    """Return the steps along all dimensions, one after the other; data go both ways."""
+    for tier in system.tiers:
+        if tier.kind == "torus":
+            steps = np.where(_rings(tier, dims), np.floor(dims / 2), dims - 1)
+            return np.asarray(steps.sum(axis=0))
+    return np.zeros(dims.shape[1])
