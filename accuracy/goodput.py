@@ -20,12 +20,13 @@ from accuracy.goodput_play import play
 from artery.catalog.systems import system
 from artery.cloud.checkpoints import Tier, TierName
 from artery.cloud.failure_model import CAUSES, LEAF_SWITCH, MONTH, leaf_switches
-from artery.cloud.failures import DAY, RATES
+from artery.cloud.failures import RATES
 from artery.cloud.goodput import Job, best, replicas
 from artery.cloud.intervals import best_complete
 from artery.cloud.recovery import given_restart
 from artery.core.failure import FailureClass, FailureModel, Severity
 from artery.core.source import Source
+from artery.units.durations import DAY
 
 DATA: Final = Path(__file__).parent / "data" / "reliability.csv"
 

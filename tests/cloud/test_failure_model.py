@@ -13,9 +13,10 @@ from artery.cloud.failure_model import (
     leaf_switches,
     retry_window,
 )
-from artery.cloud.failures import DAY, RSC_1, FailureRate
+from artery.cloud.failures import RSC_1, FailureRate
 from artery.cloud.told_failures import LEMON_HARM, Rates, lemon_factor
 from artery.core.failure import FailureClass, FailureModel
+from artery.units.durations import DAY
 
 
 def model(name: str = "dgx-h100:1024", **rates: float) -> FailureModel:

@@ -6,7 +6,8 @@ from statistics import mean, median
 
 import pytest
 
-from artery.cloud.generator import DAY, MIXES, Asked, generate, large_part
+from artery.cloud.generator import MIXES, Asked, generate, large_part
+from artery.units.durations import DAY
 
 COUNT = 40_000
 

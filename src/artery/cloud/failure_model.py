@@ -11,11 +11,11 @@ from __future__ import annotations
 from math import exp
 from typing import Final
 
-from artery.cloud.failures import DAY
 from artery.cloud.told_failures import Rates, told_classes
 from artery.core.failure import FailureClass, FailureModel, Severity
 from artery.core.source import Source
 from artery.core.system import System
+from artery.units.durations import DAY
 
 MONTH: Final = 30 * DAY
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-DAY: Final = 86400.0
+from artery.units.durations import DAY
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cloud.fleet_job import FleetJob
+from artery.units.durations import DAY
 
 Floats = NDArray[np.float64]
-
-DAY: Final = 86400.0
-HOUR: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from artery.cloud.intervals import complete, maximise
 from artery.cloud.recovery import restart_time
 from artery.core.failure import STOPPING, FailureModel, Severity
 from artery.core.term import Term
+from artery.units.durations import DAY
 
 HOPELESS: Final = 0.01
 """Assumed: a job that trains less of its time than this will never end."""
@@ -166,7 +167,7 @@ def _waits(failures: FailureModel) -> float:
     )
 
 
-_WIDEST: Final = 30 * 86400.0
+_WIDEST: Final = 30 * DAY
 """Assumed: nobody saves less than once in thirty days."""
 
 

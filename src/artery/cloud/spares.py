@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import exp, inf, lgamma, log, log10
 from typing import Final
 
-REPAIR: Final = 86400.0
+from artery.units.durations import DAY
+
+REPAIR: Final = DAY
 """Assumed: a failed node is back after a day."""
 
 _CANCELLED: Final = 1e-6

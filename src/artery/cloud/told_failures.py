@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from math import ceil, exp, expm1, log1p
 from typing import Final
 
-from artery.cloud.failures import DAY, RSC_1, RSC_1_JOBS, RSC_2, FailureRate
+from artery.cloud.failures import RSC_1, RSC_1_JOBS, RSC_2, FailureRate
 from artery.core.failure import FailureClass
 from artery.core.source import Source
 from artery.core.system import System
+from artery.units.durations import DAY, HOUR
 
 SLOW_TIME: Final = 72 * 60.0
 """Mean duration of a slow-down: 72 minutes (GREYHOUND, 2025)."""
@@ -26,7 +27,7 @@ LEMON_HARM: Final = log1p(-0.14) / log1p(-0.04)
 """Failures with lemon nodes over those without: 14 % of jobs of 512 chips or more failed before
 lemons were taken out and 4 % after (arXiv 2410.21680), so 3.7 times the rate."""
 
-NOTICE: Final = 3600.0
+NOTICE: Final = HOUR
 """Assumed: an hour until a silent error shows in the loss or in a check."""
 
 SETTLING: Final = 30 * DAY

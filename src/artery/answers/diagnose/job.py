@@ -21,10 +21,9 @@ from artery.core.system import System
 from artery.diagnoser.case import Fact, number
 from artery.diagnoser.rules import World
 from artery.step.evaluate import evaluate
+from artery.units.durations import DAY, HOUR
 
 DEGREES: Final = ("tp", "pp", "cp", "ep", "dp")
-DAY: Final = 86_400.0
-"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Job:
     def lost_per_day(self) -> float | None:
         """USD that a day of the fault costs."""
         hourly = self.cost_per_hour
-        return None if hourly is None else hourly * DAY / 3600.0 * self.lost
+        return None if hourly is None else hourly * DAY / HOUR * self.lost
 
 
 def job_of(model: str, facts: Mapping[str, Fact], stand: Stand, world: World) -> Job | None:

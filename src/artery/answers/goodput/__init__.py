@@ -23,7 +23,6 @@ from artery.answers.plan import plan
 from artery.answers.plan.result import PlanAnswer, PlanResult
 from artery.cloud.checkpoints import MASTER, State, Tier, TierName, tiers
 from artery.cloud.failure_model import failure_model
-from artery.cloud.failures import DAY
 from artery.cloud.goodput import HOPELESS, Job, at, availability, best, mean_restart, restart_of
 from artery.cloud.intervals import best_complete, daly, young
 from artery.cloud.recovery import given_restart, recovery
@@ -32,6 +31,7 @@ from artery.core.failure import FailureModel, Severity
 from artery.core.system import System
 from artery.core.term import Term
 from artery.step.optimizer import RULES
+from artery.units.durations import DAY
 
 _CHOICES: Final[tuple[tuple[TierName, ...], ...]] = (
     ("shared",),

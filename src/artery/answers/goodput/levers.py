@@ -10,8 +10,9 @@ from artery.answers.goodput.result import Fix
 from artery.cloud.checkpoints import Tier
 from artery.cloud.goodput import Job, best, mean_restart, replicas, restart_of, scaled, without
 from artery.cloud.told_failures import LEMONS, YOUNG
+from artery.units.durations import DAY
 
-MONTH: Final = 30 * 86400.0
+MONTH: Final = 30 * DAY
 
 REPLICA_STALL: Final = 180.0
 """Seconds that all replicas wait for one that is lost: 3 minutes (FT-HSDP, arXiv 2602.00277)."""

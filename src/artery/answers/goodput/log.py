@@ -13,6 +13,7 @@ from artery.cloud.accounting import Account, Activity, Span, account
 from artery.errors import InputError, Problem, Problems
 from artery.formats.reading import Reading
 from artery.formats.recognise import read
+from artery.units.durations import DAY
 
 _RESTART: Final[tuple[Activity, ...]] = (
     "detect", "teardown", "reschedule", "start", "rendezvous", "communicators", "load",
@@ -26,7 +27,7 @@ _MENDED: Final[tuple[Activity, ...]] = (*_RESTART, "save", "redone", "stall", "d
 _PROGRAMS: Final = ("megatron-log", "torchrun")
 """Formats that each node may write for itself."""
 
-YEAR_ONLY: Final = 366 * 86400.0
+YEAR_ONLY: Final = 366 * DAY
 """Files whose times are further apart than a year do not tell of one run."""
 
 
@@ -163,7 +164,7 @@ def _one_run(spans: list[Span], paths: Sequence[str]) -> list[Span]:
         raise InputError(
             Problem(
                 file=", ".join(paths),
-                found=f"times over {(end - begin) / 86400:,.0f} days, {day(begin)} to {day(end)}",
+                found=f"times over {(end - begin) / DAY:,.0f} days, {day(begin)} to {day(end)}",
                 rule="all files must tell of one run, at most a year long",
                 fix="leave out the file of another run, or the one whose lines have no year; a "
                 "clock that was never set says 1970",

@@ -11,9 +11,9 @@ from artery.answers.schedule.stage import Stage
 from artery.cloud.fleet_job import FleetJob
 from artery.cloud.policies import Policy
 from artery.errors import InputError, Problem, Problems
+from artery.units.durations import DAY, HOUR
 
-DAY: Final = 86400.0
-STEP: Final = 3600.0
+STEP: Final = HOUR
 """The number of replicas follows the load every hour."""
 
 FIRST: Final = 1_000_000

@@ -13,9 +13,9 @@ from math import ceil
 from typing import Final
 
 from artery.cluster.design import Design
-from artery.cluster.design.blast import DAY
 from artery.cluster.design.hall import Run
 from artery.core.parts import Nic, Optic, Span, Switch
+from artery.units.durations import DAY
 
 NOTHING = Span(0.0, 0.0)
 

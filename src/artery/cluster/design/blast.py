@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Final
 
 from artery.cluster.design import Design
-
-DAY: Final = 86400.0
 
 
 @dataclass(frozen=True, slots=True)

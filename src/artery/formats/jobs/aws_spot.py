@@ -14,9 +14,9 @@ from typing import Final
 from artery.errors import InputError, Problem
 from artery.formats.reading import Format, Reading
 from artery.formats.text import Text
+from artery.units.durations import HOUR
 
 _ROW: Final = re.compile(r"\s*(\d{1,9}(?:\.(\d{1,6}))?)\s*,\s*(\d{1,6})\s*")
-HOUR: Final = 3600.0
 
 _FEW: Final = 3
 """Rows below which nothing need have changed: the same instances from the first time to the last.

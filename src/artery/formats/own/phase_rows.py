@@ -10,6 +10,7 @@ from artery.errors import Problem
 from artery.formats.syntax.stamps import EARLIEST, LATEST
 from artery.formats.wording import counted
 from artery.units import show_time
+from artery.units.durations import DAY
 
 Row = dict[str, Any]
 Numbered = tuple[int, Row]
@@ -24,7 +25,7 @@ MOST_STEPS: Final = 10**12
 MOST_SECONDS: Final = 1e12
 """Assumed: no clock shows more; a NaN is no number either."""
 
-YEAR: Final = 366 * 86400.0
+YEAR: Final = 366 * DAY
 
 AT_ONCE: Final = 0.01
 """Assumed: seconds by which two phases of one rank may overlap, as its clock is read for each."""

@@ -20,6 +20,7 @@ from artery.formats.syntax.stamps import stamp, year, zoned
 from artery.formats.text import Text
 from artery.formats.wording import counted
 from artery.units import show_time
+from artery.units.durations import DAY
 
 Mark = Literal["begin", "rendezvous", "start", "failed", "stop", "load", "loaded", "save", "saved"]
 
@@ -50,12 +51,12 @@ _RANK: Final = re.compile(r"\s*\[(?:rank|default)(\d+)\]|\s*(\d+):\s")
 STALL: Final = 3.0
 """Assumed: a report this many times the usual step was held up, and the rest was a stall."""
 
-HALF_YEAR: Final = 183 * 86400.0
+HALF_YEAR: Final = 183 * DAY
 
 _DISORDER: Final = 60.0
 """Assumed: lines of several processes stand at most this many seconds out of order."""
 
-GAP: Final = 86400.0
+GAP: Final = DAY
 """Assumed: a log that is silent for a day has a hole, or its clock was set."""
 
 _SUNDAY: Final = 6
