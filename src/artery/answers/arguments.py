@@ -43,6 +43,15 @@ def check_kinds(*kinds: type, **arguments: object) -> None:
         raise UsageError("; ".join(wrong))
 
 
+def refused(field: str, found: str, rule: str, fix: str) -> InputError:
+    """Return the error of the text ``found`` that was given as ``field``.
+
+    >>> print(refused("queue", "3", "must hold one frame of 64K", "1M"))
+    queue  "3", must hold one frame of 64K, 1M
+    """
+    return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))
+
+
 def check_declared(by: Callable[..., object], given: Mapping[str, object]) -> None:
     """Raise ``UsageError`` for each value of ``given`` of another kind than ``by`` declares.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from artery.answers.arguments import refused
 from artery.catalog.libraries import library
 from artery.collective.library import Library, Line, release
 from artery.core.system import Calibration, System
-from artery.errors import InputError, Problem
+from artery.errors import InputError
 
 SMALL: Final = "LL"
 """The protocol of small messages; the others fill buffers first."""
@@ -69,4 +70,4 @@ def _scaled(lines: tuple[Line, ...], measured: Calibration) -> tuple[Line, ...]:
 
 
 def _refusal(found: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field="nccl", found=f'"{found}"', rule=rule, fix=fix))
+    return refused("nccl", found, rule, fix)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final, cast
 
-from artery.errors import InputError, Problem, UnknownNameError, UsageError, did_you_mean, nearest
+from artery.answers.arguments import refused
+from artery.errors import InputError, UnknownNameError, UsageError, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from artery.runner.lab.client import Lab
@@ -151,7 +152,7 @@ def lab_fail(wire: str, *, name: str = NAME, to: str = "0") -> LabAnswer:
     lab = _needed(name)
     left = share(to, "to")
     if 0.0 < left < 0.001:
-        raise _bad("to", to, "is less than a thousandth of the rate", "0 takes the wire down")
+        raise refused("to", to, "is less than a thousandth of the rate", "0 takes the wire down")
     lab.limit(wire_number(lab, wire), left)
     return told(_needed(name))
 
@@ -223,10 +224,10 @@ def ranked(lab: Lab, order: str) -> tuple[int, ...]:
     numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 5]
     if len(numbers) != len(parts) or len(set(numbers)) != len(numbers):
         fix = "packed, interleaved, or for example 0,2,1,3"
-        raise _bad("order", order, "must be an order or the numbers of hosts, each once", fix)
+        raise refused("order", order, "must be an order or the numbers of hosts, each once", fix)
     if max(numbers) >= len(hosts):
         rule = f"there are {len(hosts)} hosts, numbered from 0"
-        raise _bad("order", order, rule, f"at most {len(hosts) - 1}")
+        raise refused("order", order, rule, f"at most {len(hosts) - 1}")
     return tuple(numbers)
 
 
@@ -253,7 +254,7 @@ def wire_number(lab: Lab, text: str) -> int:
             return number
     known = [wire.name for wire in lab.shape.wires]
     fix = did_you_mean(nearest(text, known)) or f'for example "{known[-1]}"'
-    raise _bad("LINK", text, "no wire of the lab joins these two", fix)
+    raise refused("LINK", text, "no wire of the lab joins these two", fix)
 
 
 def _conditions(
@@ -266,7 +267,7 @@ def _conditions(
     plain = Conditions()
     waiting = plain.queue if queue is None else amount(queue, "queue")
     if waiting < 65_536:
-        raise _bad("queue", str(queue), "must hold one frame of 64K", "1M")
+        raise refused("queue", str(queue), "must hold one frame of 64K", "1M")
     return Conditions(
         delay=seconds(delay, "delay"),
         queue=waiting,
@@ -290,21 +291,23 @@ def _mode(mode: str, engine: Engine) -> Mode:
 
     if mode == "paced":
         fix = "artery lab bench SYSTEM --mode paced"
-        raise _bad("mode", mode, "delays sends and has no hosts that stay up", fix)
+        raise refused("mode", mode, "delays sends and has no hosts that stay up", fix)
     if mode not in {"auto", "root", "user"}:
         raise UnknownNameError("mode", mode, ("auto", "root", "user", "paced"))
     found = {one.mode: one for one in modes.modes()}
     able, detail = modes.taps()
     if engine == "tap" and not able:
         rule = f"a switch in user space is not possible here: {detail}"
-        raise _bad("engine", "tap", rule, "run as root, or leave --delay, --queue and --loss out")
+        raise refused(
+            "engine", "tap", rule, "run as root, or leave --delay, --queue and --loss out"
+        )
     wanted = [found[cast("Mode", mode)]] if mode != "auto" else [found["root"], found["user"]]
     for one in wanted:
         if one.able:
             return one.mode
     reasons = "; ".join(f"{one.mode}: {one.detail}" for one in wanted)
     fix = "artery lab bench SYSTEM --mode paced works everywhere"
-    raise _bad("mode", mode, f"is not possible here ({reasons})", fix)
+    raise refused("mode", mode, f"is not possible here ({reasons})", fix)
 
 
 def _patience(timeout: str | None) -> float:
@@ -322,8 +325,6 @@ def _check_name(name: str) -> None:
     from artery.runner.lab.door import NAME as ALLOWED
 
     if not ALLOWED.fullmatch(name):
-        raise _bad("name", name, "must be of small letters, digits and hyphens, 31 at most", "lab2")
-
-
-def _bad(field: str, found: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))
+        raise refused(
+            "name", name, "must be of small letters, digits and hyphens, 31 at most", "lab2"
+        )

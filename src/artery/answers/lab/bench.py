@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from artery.answers.arguments import refused
 from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
 from artery.answers.lab.predict import Flows, Predicted, flows, predict
 from artery.errors import InputError, Problem, RunError, UsageError
@@ -159,9 +160,9 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
 
     if on is None:
         raise UsageError("--mode paced has no lab that stays up: name a SYSTEM")
-    refused = [name for name in _REAL if options.get(name) is not None]
-    if refused or asked.order != "packed":
-        raise UsageError(f"--mode paced takes no --{(refused or ['order'])[0]}")
+    kernel = [name for name in _REAL if options.get(name) is not None]
+    if kernel or asked.order != "packed":
+        raise UsageError(f"--mode paced takes no --{(kernel or ['order'])[0]}")
     found = lab_system(
         on,
         options.get("overrides", ()),
@@ -171,8 +172,8 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
         conditions=Conditions(),
     )
     if found.system.chips_per_node > 1:
-        raise _refused(
-            on, "has several chips a node", "a system of one: lab-switch, ethernet-10g:4"
+        raise refused(
+            "SYSTEM", on, "has several chips a node", "a system of one: lab-switch, ethernet-10g:4"
         )
     ranks = found.system.chips
     answer = bench_collectives(
@@ -204,10 +205,6 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
         load=os.getloadavg()[0],
         cores=cores(),
     )
-
-
-def _refused(on: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field="SYSTEM", found=f'"{on}"', rule=rule, fix=fix))
 
 
 def _document(ended: Sequence[commanded.Ended]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from artery.answers.arguments import refused
 from artery.answers.systems import system_of
 from artery.cluster.cables import NoFabricError, cabling_of
 from artery.cluster.cabling import Network as Cables
@@ -17,7 +18,7 @@ from artery.cluster.network import Tree
 from artery.cluster.routing import Network, network, paths
 from artery.core.cabling import Cabling, Device, End
 from artery.core.system import System
-from artery.errors import InputError, Problem, UnknownNameError
+from artery.errors import InputError, UnknownNameError
 from artery.formats.infiniband.ibsim_net import adapter, as_ibsim
 from artery.formats.infiniband.opensm_lfts import ForwardingTables, read_tables
 from artery.runner.lab.fabric import ENGINES, bring_up
@@ -99,7 +100,7 @@ def lab_ib(on: str, *, engine: str = "ftree", overrides: Sequence[str] = ()) -> 
         whole = cabling_of(system)
     except NoFabricError:
         fix = "name more chips than one node has, for example dgx-h100:256"
-        raise _refused(on, "there are no switches between its nodes", fix) from None
+        raise refused("SYSTEM", on, "there are no switches between its nodes", fix) from None
     cabling, islands = _largest(_apart(whole))
     names = [device.identity for device in cabling.devices if device.kind == "host"]
     if len(names) > MOST_ADAPTERS:
@@ -322,8 +323,4 @@ def _vertices(wires: Network) -> list[str]:
 
 def _too_many(on: str, adapters: int) -> InputError:
     rule = f"{adapters:,} channel adapters or more; the simulator takes {MOST_ADAPTERS:,}"
-    return _refused(on, rule, "name fewer chips")
-
-
-def _refused(on: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field="SYSTEM", found=f'"{on}"', rule=rule, fix=fix))
+    return refused("SYSTEM", on, rule, "name fewer chips")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from artery import units
+from artery.answers.arguments import refused
 from artery.answers.libraries import library_of
 from artery.answers.systems import system_of
 from artery.catalog.door import is_path
@@ -131,7 +132,7 @@ def _rate(rate: str | None, rate_scale: str | None, real: float) -> float:
     except InputError as error:
         raise error.at(field="rate") from None
     if not 1e3 <= found <= 1e12:
-        raise _bad("rate", rate, "wires move from 8 kbit/s to 8 Tbit/s", "200Mbit/s")
+        raise refused("rate", rate, "wires move from 8 kbit/s to 8 Tbit/s", "200Mbit/s")
     return found
 
 
@@ -150,7 +151,7 @@ def _scale(text: str) -> float:
     except ValueError:
         found = 0.0
     if not 0.0 < found <= 1.0:
-        raise _bad("rate-scale", text, "is the lab's rate over the real one", "0.001")
+        raise refused("rate-scale", text, "is the lab's rate over the real one", "0.001")
     return found
 
 
@@ -163,15 +164,11 @@ def seconds(text: str | None, field: str) -> float:
     except InputError as error:
         raise error.at(field=field) from None
     if found > 10.0:
-        raise _bad(field, text, "must be at most 10 s", "1ms")
+        raise refused(field, text, "must be at most 10 s", "1ms")
     return found
 
 
 def _no_network(on: str) -> InputError:
     rule = "there are no switches between its nodes, so nothing to build"
     fix = "name more chips than one node has, for example ethernet-10g:4 or lab-leaf-spine"
-    return InputError(Problem(field="SYSTEM", found=f'"{on}"', rule=rule, fix=fix))
-
-
-def _bad(field: str, found: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))
+    return refused("SYSTEM", on, rule, fix)

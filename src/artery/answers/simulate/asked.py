@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 
 from artery import units
+from artery.answers.arguments import refused
 from artery.answers.pricing import NAMED, read_order
 from artery.core.system import System
-from artery.errors import InputError, Problem, did_you_mean, nearest
+from artery.errors import InputError, did_you_mean, nearest
 from artery.formats.text import read_text
 from artery.places import is_folder, is_there
 from artery.simulator.adding import PASSES
@@ -67,7 +68,7 @@ def order(placement: str, system: System, seed: int) -> Ints:
     if is_there(placement) and not is_folder(placement):  # a pipe too
         return np.array(read_order(placement, system.chips), dtype=np.int64)
     near = did_you_mean(nearest(placement, NAMED)) or f"one of {', '.join(NAMED)}, or a file"
-    raise _bad("placement", placement, "no placement or file of that name", near)
+    raise refused("placement", placement, "no placement or file of that name", near)
 
 
 def transport_of(system: System) -> str:
@@ -104,7 +105,7 @@ def adding(text: str | None, system: System) -> float:
     if not LEAST_RATE <= rate <= MOST_RATE:
         rule = (f"bytes per second that a chip adds, at least {LEAST_RATE:g} B/s and "
                 f"at most {MOST_RATE:g} B/s")  # fmt: skip
-        raise _bad("reduce-rate", text, rule, "400 GB/s, or chip")
+        raise refused("reduce-rate", text, rule, "400 GB/s, or chip")
     return rate
 
 
@@ -116,7 +117,7 @@ def share(text: str, field: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:
-        raise _bad(field, text, "a share lies between 0 and 1", "1%, or 0.01")
+        raise refused(field, text, "a share lies between 0 and 1", "1%, or 0.01")
     return value
 
 
@@ -132,7 +133,7 @@ def failures(text: str | None, network: Network) -> float | tuple[int, ...]:
         cables = len(network.between) or network.cables
         if part > 0.0 and not round(part * cables):
             rule = f"of {cables:,} cables that can fail, that is none"
-            raise _bad("fail-links", text, rule, f"{100 / max(cables, 1):.2g}% is one")
+            raise refused("fail-links", text, rule, f"{100 / max(cables, 1):.2g}% is one")
         return part
     edges = network.edges()
     found: list[int] = []
@@ -141,7 +142,7 @@ def failures(text: str | None, network: Network) -> float | tuple[int, ...]:
         ends = _vertex(near, network), _vertex(far, network)
         there = np.flatnonzero((edges.source == ends[0]) & (edges.target == ends[1]))
         if not len(there):
-            raise _bad("fail-links", name.strip(), "no cable joins these two",
+            raise refused("fail-links", name.strip(), "no cable joins these two",
                        "take a name from the hottest links, or a share: 1%")  # fmt: skip
         found += there.tolist()
     return tuple(found)
@@ -158,10 +159,10 @@ def _vertex(name: str, network: Network) -> int:
             if _count(number) < group.count:
                 return first + _count(number)
             rule = f"there are {group.count:,}, numbered from 0"
-            raise _bad("fail-links", name, rule, f"{kind} {group.count - 1}")
+            raise refused("fail-links", name, rule, f"{kind} {group.count - 1}")
         first += group.count
     known = sorted({group.name for group in network.groups})
-    raise _bad("fail-links", name, "no such part of the network",
+    raise refused("fail-links", name, "no such part of the network",
                did_you_mean(nearest(kind, known)) or ", ".join(known))  # fmt: skip
 
 
@@ -177,14 +178,14 @@ def slow_ranks(given: Sequence[str], chips: Ints) -> tuple[dict[int, float], dic
     for text in given:
         rank, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not (rank.isascii() and rank.isdigit()):
-            raise _bad("slow", text, "must be RANK=FACTORx or RANK=TIME", fix)
+            raise refused("slow", text, "must be RANK=FACTORx or RANK=TIME", fix)
         if _count(rank) >= len(chips):
             rule = f"there are {len(chips):,} ranks, numbered from 0"
-            raise _bad("slow", text, rule, f"at most {len(chips) - 1}")
+            raise refused("slow", text, rule, f"at most {len(chips) - 1}")
         chip = int(chips[_count(rank)])
         if (chip, value.endswith("x")) in seen:
             kind = "factor" if value.endswith("x") else "delay"
-            raise _bad("slow", text, f"rank {rank} has a {kind} already", "one of each a rank")
+            raise refused("slow", text, f"rank {rank} has a {kind} already", "one of each a rank")
         seen.add((chip, value.endswith("x")))
         if value.endswith("x"):
             slow[chip] = _factor(text, value[:-1], fix)
@@ -200,7 +201,7 @@ def moment(text: str | None, field: str) -> float:
     except InputError as error:
         raise error.at(field=field) from None
     if seconds > MOST_SECONDS:
-        raise _bad(field, str(text), f"must be at most {MOST_SECONDS:,.0f} s", "5ms")
+        raise refused(field, str(text), f"must be at most {MOST_SECONDS:,.0f} s", "5ms")
     return seconds
 
 
@@ -218,7 +219,7 @@ def _factor(text: str, number: str, fix: str) -> float:
     except ValueError:
         value = 0.0
     if not 1.0 <= value <= MOST_FACTOR:
-        raise _bad("slow", text, f"a factor is a number from 1 to {MOST_FACTOR:,.0f}", fix)
+        raise refused("slow", text, f"a factor is a number from 1 to {MOST_FACTOR:,.0f}", fix)
     return value
 
 
@@ -236,12 +237,12 @@ def matrix(path: str, ranks: int) -> Ints:
     if len(rows) != ranks:
         rule = f"one line for each of {ranks} ranks"
         fix = "what that rank sends to each, commas between sizes"
-        raise _bad("matrix", f"{len(rows)} lines", rule, fix).at(file=path)
+        raise refused("matrix", f"{len(rows)} lines", rule, fix).at(file=path)
     for number, line in enumerate(rows):
         cells = line.split(",")
         if len(cells) != ranks:
             rule = f"one size for each of {ranks} ranks"
-            raise _bad("matrix", f"{len(cells)} sizes", rule, "commas between sizes").at(
+            raise refused("matrix", f"{len(cells)} sizes", rule, "commas between sizes").at(
                 file=path, line=number + 1
             )
         try:
@@ -249,10 +250,10 @@ def matrix(path: str, ranks: int) -> Ints:
         except InputError as error:
             raise error.at(file=path, line=number + 1, field="matrix") from None
     if ranks > 1 and not (found * ~np.eye(ranks, dtype=bool)).any():
-        raise _bad("matrix", "0 B", "no rank sends anything to another", "sizes").at(file=path)
+        raise refused("matrix", "0 B", "no rank sends anything to another", "sizes").at(file=path)
     if float(found.sum(dtype=np.float64)) > MOST_BYTES:
-        raise _bad("matrix", f"{found.sum(dtype=np.float64):.3g} B", "must be at most 1 EiB in all",
-                   "smaller sizes").at(file=path)  # fmt: skip
+        rule, size = "must be at most 1 EiB in all", f"{found.sum(dtype=np.float64):.3g} B"
+        raise refused("matrix", size, rule, "smaller sizes").at(file=path)
     return found
 
 
@@ -272,9 +273,11 @@ def background(given: Sequence[str], chips: Ints) -> tuple[float, list[tuple[str
             where = _span(text, parts[2], len(chips)) if len(parts) == 3 else chips
             jobs.append((parts[0], amount(parts[1], "background"), where))
         else:
-            raise _bad("background", text, "must be a share or a job", "30% or alltoall:1G:64-127")
+            raise refused(
+                "background", text, "must be a share or a job", "30% or alltoall:1G:64-127"
+            )
     if used >= 1.0:
-        raise _bad("background", f"{used:.0%}", "something must be left for the job", "90%")
+        raise refused("background", f"{used:.0%}", "something must be left for the job", "90%")
     return used, jobs
 
 
@@ -286,24 +289,22 @@ def _taken(text: str) -> float:
         if re.match(r"[\s+.-]*\d", text):
             raise
         rule = "must be a share, or a job: COLLECTIVE:SIZE or COLLECTIVE:SIZE:FIRST-LAST"
-        raise _bad("background", text, rule, "30% or alltoall:1G:64-127") from None
+        raise refused("background", text, rule, "30% or alltoall:1G:64-127") from None
 
 
 def _span(text: str, chips: str, most: int) -> Ints:
     first, dash, last = chips.partition("-")
     numbers = first.isascii() and first.isdigit() and last.isascii() and last.isdigit()
     if not dash or not numbers or _count(last) < _count(first):
-        raise _bad("background", text, "chips are FIRST-LAST", "alltoall:1G:64-127")
+        raise refused("background", text, "chips are FIRST-LAST", "alltoall:1G:64-127")
     if _count(last) >= most:
         rule = f"there are {most:,} chips, numbered from 0"
-        raise _bad("background", text, rule, f"at most {most - 1}, or more chips --on the system")
+        raise refused(
+            "background", text, rule, f"at most {most - 1}, or more chips --on the system"
+        )
     return np.arange(_count(first), _count(last) + 1, dtype=np.int64)
 
 
 def _count(digits: str) -> int:
     """Return the number that ``digits`` are; of more than any system has parts, 10^18."""
     return int(digits) if len(digits) <= 18 else 10**18
-
-
-def _bad(field: str, found: str, rule: str, fix: str) -> InputError:
-    return InputError(Problem(field=field, found=f'"{found}"', rule=rule, fix=fix))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args, get_type_hints
 
-from artery.answers.train.shares import of_shares
+from artery.answers.train.shares import Wrong, of_shares
 from artery.errors import InputError, Problem, Problems, UsageError
 from artery.places import is_folder
 from artery.runner.faults import Fault, read_faults
@@ -111,10 +111,7 @@ def _check(asked: Request) -> None:
             problems.add(Problem(field="--fault", found=found, rule=rule, fix=fix))
 
 
-_Wrong = tuple[str, str, str, str]
-
-
-def _of_settings(settings: Settings) -> Iterator[_Wrong]:
+def _of_settings(settings: Settings) -> Iterator[Wrong]:
     for name, least in _AT_LEAST.items():
         value = getattr(settings, name)
         if value < least:
@@ -132,7 +129,7 @@ def _of_settings(settings: Settings) -> Iterator[_Wrong]:
     yield from _of_consistent(settings)
 
 
-def _of_consistent(settings: Settings) -> Iterator[_Wrong]:
+def _of_consistent(settings: Settings) -> Iterator[Wrong]:
     if settings.consistent:
         if settings.compress != "none" or settings.sync not in ("every", 1):
             rule = "gradients are summed whole, in every step"
@@ -142,7 +139,7 @@ def _of_consistent(settings: Settings) -> Iterator[_Wrong]:
             yield "consistent", str(settings.consistent), rule, "ask for a larger --global-batch"
 
 
-def _of_ranks(asked: Request) -> Iterator[_Wrong]:
+def _of_ranks(asked: Request) -> Iterator[Wrong]:
     settings, most = asked.settings, asked.most
     if not 1 <= asked.least <= asked.ranks <= _MOST_RANKS:
         found = f"{asked.ranks} ranks, at least {asked.least}"
@@ -165,7 +162,7 @@ def _of_ranks(asked: Request) -> Iterator[_Wrong]:
             yield "signals", name, "no process can catch it", "for example SIGTERM,SIGUSR1"
 
 
-def _of_doors(asked: Request) -> Iterator[_Wrong]:
+def _of_doors(asked: Request) -> Iterator[Wrong]:
     """Yield what a run would stumble over when its work is done."""
     if asked.directory is not None and not asked.directory.strip():
         yield "dir", '""', "a run needs a folder", "name one; . is the one you are in"

@@ -18,10 +18,11 @@ _ONE_PIXEL: Final = 32
 
 _CHANNELS, _FLOAT, _INDEX, _TOKENS = 3, 4, 8, 64
 
-_Wrong = tuple[str, str, str, str]
+Wrong = tuple[str, str, str, str]
+"""A field, what was found, the rule and what would fix it."""
 
 
-def of_shares(settings: Settings, ranks: int, most: int) -> Iterator[_Wrong]:
+def of_shares(settings: Settings, ranks: int, most: int) -> Iterator[Wrong]:
     """Yield what is wrong with the share of a rank: field, what was found, the rule, what helps.
 
     ``ranks`` begin, ``most`` may come to be.
@@ -36,7 +37,7 @@ def of_shares(settings: Settings, ranks: int, most: int) -> Iterator[_Wrong]:
     yield from _too_large(settings, share)
 
 
-def _too_small(settings: Settings, most: int) -> Iterator[_Wrong]:
+def _too_small(settings: Settings, most: int) -> Iterator[Wrong]:
     """Batch norm over one pixel of one sample has nothing to take a spread of."""
     if settings.model not in ("resnet18", "resnet50") or _side(settings) > _ONE_PIXEL:
         return
@@ -49,7 +50,7 @@ def _too_small(settings: Settings, most: int) -> Iterator[_Wrong]:
         yield "global_batch", f"{settings.global_batch:,}", rule, f"ask for {2 * parts:,}"
 
 
-def _too_large(settings: Settings, share: int) -> Iterator[_Wrong]:
+def _too_large(settings: Settings, share: int) -> Iterator[Wrong]:
     """The order of the samples and the inputs of one pass alone must fit in memory."""
     least = _INDEX * settings.global_batch
     if settings.consistent:

@@ -16,8 +16,8 @@ import numpy as np
 
 from artery.core.graph import Operation, TaskGraph
 from artery.core.pricing import Collective
-from artery.errors import InputError, Problem, Problems
-from artery.formats.chakra.nodes import ChakraNode
+from artery.errors import InputError, Problems
+from artery.formats.chakra.nodes import ChakraNode, problem
 
 _PICOSECONDS: Final = 1_000_000
 """In a microsecond."""
@@ -103,7 +103,7 @@ def _ordered(path: str, nodes: tuple[ChakraNode, ...]) -> list[ChakraNode]:
     if len(found) < len(nodes):
         stuck = next(nodes[index] for index, count in enumerate(missing) if count)
         rule = "nodes wait for each other in a circle"
-        raise InputError(_problem(path, f"node {stuck.number} ({stuck.name})", rule, "no circles"))
+        raise InputError(problem(path, f"node {stuck.number} ({stuck.name})", rule, "no circles"))
     return found
 
 
@@ -135,7 +135,7 @@ def _partners(ranks: Ranks, tasks: list[tuple[int, ChakraNode]], problems: Probl
         if not queue:
             rule = f"rank {node.source} sends rank {rank} nothing more with tag {node.tag}"
             found = f"node {node.number} ({node.name}), a receive"
-            problems.add(_problem(ranks[rank][0], found, rule, "the traces of all ranks"))
+            problems.add(problem(ranks[rank][0], found, rule, "the traces of all ranks"))
             continue
         send = queue.popleft()
         partner[task], partner[send] = send, task
@@ -144,7 +144,7 @@ def _partners(ranks: Ranks, tasks: list[tuple[int, ChakraNode]], problems: Probl
             node = tasks[queue[0]][1]
             rule = f"rank {target} does not receive it from rank {rank} with tag {tag}"
             found = f"node {node.number} ({node.name}), a send"
-            problems.add(_problem(ranks[rank][0], found, rule, "the traces of all ranks"))
+            problems.add(problem(ranks[rank][0], found, rule, "the traces of all ranks"))
     return partner
 
 
@@ -168,7 +168,7 @@ def _operations(
             said = f'of group "{name}"' if name else "of all ranks"
             rule = f"rank {most} has {many[most]}: every rank takes part in each"
             what = f"{many[least]} collectives {said} on rank {least}"
-            problems.add(_problem(ranks[least][0], what, rule, "the whole traces"))
+            problems.add(problem(ranks[least][0], what, rule, "the whole traces"))
             continue
         for each in zip(*by_rank.values(), strict=True):
             operation = _operation(ranks, tasks, tuple(by_rank), each, problems)
@@ -190,17 +190,13 @@ def _operation(
         if (node.collective, node.size) != (first.collective, first.size):
             found = f"node {node.number} ({node.name}): {node.collective} of {node.size} B"
             rule = f"rank {members[0]} does {first.collective} of {first.size} B at its turn"
-            problems.add(_problem(ranks[rank][0], found, rule, "traces of one run"))
+            problems.add(problem(ranks[rank][0], found, rule, "traces of one run"))
             return None
     kind = KNOWN.get(first.collective)
     if kind is None:
         found = f"node {first.number} ({first.name}): {first.collective}"
         listed = ", ".join(KNOWN)
-        problems.add(_problem(ranks[members[0]][0], found, f"played are {listed}", "one of them"))
+        problems.add(problem(ranks[members[0]][0], found, f"played are {listed}", "one of them"))
         return None
     size = first.size * len(members) if kind == "all_gather" else first.size
     return Operation(kind, max(size, int(first.collective == "BARRIER")), members, each)
-
-
-def _problem(path: str, found: str, rule: str, fix: str) -> Problem:
-    return Problem(file=path, found=found, rule=rule, fix=fix)

@@ -97,12 +97,12 @@ def read_nodes(path: str) -> tuple[ChakraNode, ...]:
                 node = _node(message)
                 if node.number in found:
                     rule = "every node has an id of its own"
-                    problems.add(_problem(path, f"node {node.number} twice", rule, "number them"))
+                    problems.add(problem(path, f"node {node.number} twice", rule, "number them"))
                 found[node.number] = node
                 if node.micros > MOST_MICROS or not 0 <= node.size <= MOST_BYTES:
                     what = f"node {node.number} ({node.name}): {node.micros} us, {node.size} B"
                     rule = "durations are up to a day, sizes from 0 to a pebibyte"
-                    problems.add(_problem(path, what, rule, "microseconds and bytes"))
+                    problems.add(problem(path, what, rule, "microseconds and bytes"))
                 if len(found) > MOST_NODES:
                     rule = f"at most {MOST_NODES:,} nodes of a rank are played"
                     raise _wrong(path, f"more than {MOST_NODES:,}", rule, "fewer steps of the job")
@@ -115,7 +115,7 @@ def read_nodes(path: str) -> tuple[ChakraNode, ...]:
     for node in found.values():
         for missing in [one for one in node.after if one not in found][:1]:
             rule = f"node {node.number} ({node.name}) waits for it, and it is not there"
-            problems.add(_problem(path, f"node {missing}", rule, "the whole trace of the rank"))
+            problems.add(problem(path, f"node {missing}", rule, "the whole trace of the rank"))
     problems.raise_if_any()
     return tuple(found.values())
 
@@ -200,9 +200,10 @@ def _whole(said: Mapping[str, int | str], name: str, usual: int) -> int:
     return value
 
 
-def _problem(path: str, found: str, rule: str, fix: str) -> Problem:
+def problem(path: str, found: str, rule: str, fix: str) -> Problem:
+    """Return what is wrong with the trace at ``path``."""
     return Problem(file=path, found=found, rule=rule, fix=fix)
 
 
 def _wrong(path: str, found: str, rule: str, fix: str) -> InputError:
-    return InputError(_problem(path, found, rule, fix))
+    return InputError(problem(path, found, rule, fix))
