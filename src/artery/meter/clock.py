@@ -37,8 +37,8 @@ class Times:
         return ordered[min(int(part * len(ordered)), len(ordered) - 1)]
 
 
-def _nothing() -> None:
-    return
+def nothing() -> None:
+    """Do nothing: where nothing has to be made ready or settled."""
 
 
 def repeated(
@@ -46,8 +46,8 @@ def repeated(
     *,
     warmup: int,
     repeats: int,
-    before: Action = _nothing,
-    after: Action = _nothing,
+    before: Action = nothing,
+    after: Action = nothing,
     most: float = float("inf"),
 ) -> Times:
     """Return the times of ``repeats`` runs of ``action``, after ``warmup`` that do not count.

@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from artery.core.pricing import Collective
+from artery.meter.clock import nothing
 
 Buffer = Any
 """A flat torch tensor or numpy array."""
-
-
-def _nothing() -> None:
-    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class Operation:
     """One collective made ready: ``run`` does it; ``settle`` puts what came where it belongs."""
 
     run: Callable[[], object]
-    settle: Callable[[], object] = _nothing
+    settle: Callable[[], object] = nothing
 
 
 class Library(Protocol):

@@ -13,6 +13,7 @@ from artery.answers.scale import Mode, ScaleAnswer, ScalePoint
 from artery.report.plan import labelled_lines
 from artery.report.plan.payload import parallelism
 from artery.report.said import said, warned
+from artery.report.tables import NOTHING
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -21,7 +22,6 @@ from artery.units import show_count, show_percent, show_time
 TABLE_WIDTH = 76
 """Cells that the table needs so that no number is cut."""
 
-_NOTHING = "–"
 
 _LINEAR = 1.005
 """Efficiencies above it are shown as more than 100 %, to be explained."""
@@ -110,14 +110,14 @@ def _row(answer: ScaleAnswer, point: ScalePoint, words: Words) -> list[str]:
     fitting = best is not None and best.fits != "no"
     cells = [
         f"{point.chips:,}",
-        show_time(best.time.root.value) if best is not None and fitting else _NOTHING,
-        _NOTHING if point.speedup is None else f"{point.speedup:,.2f}",
-        _NOTHING if point.efficiency is None else show_percent(point.efficiency),
-        show_percent(point.exposed_comm_fraction or 0.0) if fitting else _NOTHING,
+        show_time(best.time.root.value) if best is not None and fitting else NOTHING,
+        NOTHING if point.speedup is None else f"{point.speedup:,.2f}",
+        NOTHING if point.efficiency is None else show_percent(point.efficiency),
+        show_percent(point.exposed_comm_fraction or 0.0) if fitting else NOTHING,
     ]
     if answer.parallel_fraction is not None:
         law = point.amdahl_speedup
-        cells.append(_NOTHING if law is None else f"{law:,.2f}")
+        cells.append(NOTHING if law is None else f"{law:,.2f}")
     return [*cells, f"{point.failures_per_day:.2g}", words[f"break_{point.breaks}"]]
 
 

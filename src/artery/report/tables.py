@@ -1,14 +1,18 @@
-"""A small table without rules under a bold title."""
+"""Tables: a small one without rules under a bold title, and what an empty cell says."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from artery.report.terminal import indented
+
+NOTHING: Final = "–"
+"""What a cell says where there is no figure."""
 
 
 def titled(title: str, rows: Iterable[Sequence[str]], numbers: int) -> RenderableType:

@@ -13,12 +13,8 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from artery.runner.launch import FOLDER, WATCHED, gone, until_input_ends
-
-GRACE: Final = 3.0
-"""Seconds between SIGTERM and SIGKILL (assumed)."""
+from artery.runner.launch import FOLDER, GRACE, WATCHED, gone, until_input_ends
 
 
 def ended(process: subprocess.Popen[bytes]) -> None:

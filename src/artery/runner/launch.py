@@ -40,7 +40,7 @@ WATCHED: Final = "ARTERY_WATCHED"
 _LOOK: Final = 0.02
 """Seconds between two looks at the processes (assumed)."""
 
-_GRACE: Final = 3.0
+GRACE: Final = 3.0
 """Seconds between SIGTERM and SIGKILL (assumed)."""
 
 _TRIES: Final = 50
@@ -304,7 +304,7 @@ def _end(processes: list[subprocess.Popen[bytes]]) -> None:
             process.stdin.close()
         if process.poll() is None:
             _signal(process, signal.SIGTERM)
-    end = time.monotonic() + _GRACE
+    end = time.monotonic() + GRACE
     for process in processes:
         try:
             process.wait(max(end - time.monotonic(), 0.0))

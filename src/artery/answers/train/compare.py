@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from artery.answers.train.terms import Spread, step_tree, term
 from artery.core.term import Difference, Estimate, Measurement, Term, compare
 from artery.errors import InputError, Problem
+from artery.meter.surroundings import cores
 from artery.runner.extra import needed
 from artery.runner.probing.measured import Run, Wanted, communication, exposed, slowest
 from artery.runner.probing.noise import noise
@@ -102,7 +103,6 @@ def calibrate_training(
     """
     _torch()
     from artery.runner.probing.calibration import calibrated, wanted
-    from artery.runner.probing.machine import cores
     from artery.runner.probing.probe import probe
 
     _tell(progress, "calibrating: operators, all-reduces, one reference run")
@@ -179,7 +179,6 @@ def compare_trainings(
         _check(run, ranks)
     _torch()
     from artery.runner.probing.calibration import calibrated, wanted
-    from artery.runner.probing.machine import cores
     from artery.runner.probing.probe import probe
 
     asked = Wanted(runs=tuple(runs), rounds=rounds)
@@ -236,8 +235,6 @@ def _compared(
 
 def _measured(found: Sequence[Mapping[str, Any]], number: int) -> tuple[Measurement, float]:
     """Return what the ranks of a probe found of their run ``number``, and its bytes per rank."""
-    from artery.runner.probing.machine import cores
-
     runs = [one["runs"][number] for one in found]
     parts = {name: slowest(runs, name) for name in ("forward", "backward", "optimizer")}
     added = exposed(runs)

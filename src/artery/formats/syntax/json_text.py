@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from artery.errors import InputError, Problem
+from artery.formats.syntax.numerals import BEYOND
 from artery.formats.text import Text
-
-_BEYOND: Final = 1e60
-"""Larger numbers are none: no unit that is put on a smaller one makes it infinite."""
 
 LARGEST: Final = 64 * 2**20
 """Assumed: characters of JSON that are read at once; larger kinds are streamed."""
@@ -78,7 +76,7 @@ def _start(content: str) -> int:
 
 def _finite(literal: str) -> float | None:
     value = float(literal)
-    return value if abs(value) < _BEYOND else None
+    return value if abs(value) < BEYOND else None
 
 
 def _refused(text: Text, line: int | None, found: str, rule: str) -> InputError:

@@ -8,7 +8,7 @@ from typing import Final
 _WHOLE: Final = re.compile(r"[+-]?\d{1,18}")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?")
 _LARGEST: Final = 10**18
-_BEYOND: Final = 1e60
+BEYOND: Final = 1e60
 """Larger numbers are none: no unit that is put on a smaller one makes it infinite."""
 
 
@@ -49,4 +49,4 @@ def number(value: object) -> float | None:
         found = float(value)
     except OverflowError:
         return None
-    return found if abs(found) < _BEYOND else None  # also infinity and nan
+    return found if abs(found) < BEYOND else None  # also infinity and nan

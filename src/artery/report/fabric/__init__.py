@@ -15,14 +15,13 @@ from artery.core.parts import Span
 from artery.report.fabric.words import fabric_words
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
+from artery.report.tables import NOTHING
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.units import show_line_rate, show_money, show_percent, show_power, show_rate, show_time
 
 TABLE_WIDTH = 104
 """Cells that the table of candidates takes."""
-
-_NOTHING = "–"
 
 
 def design_drawing(answer: DesignAnswer, language: Language, asked: str) -> RenderableType:
@@ -88,8 +87,8 @@ def _table(answer: DesignAnswer, word: Words) -> Table:
             f"{design.switches:,}",
             f"{sum(design.links):,}",
             f"{bill.transceivers:,}",
-            _NOTHING if bill.power is None else show_power(bill.power.middle),
-            _NOTHING if bill.price is None else show_money(bill.price.middle),
+            NOTHING if bill.power is None else show_power(bill.power.middle),
+            NOTHING if bill.price is None else show_money(bill.price.middle),
             show_percent(design.bisection_fraction),
             f"{low}-{high}" if low != high else str(low),
             "/".join(f"{top * 1e6:.1f}" for top in tops),
@@ -135,7 +134,7 @@ def _first(one: Candidate, word: Words) -> Iterator[RenderableType]:
         last_left=False,
     )
     for blast in one.blasts:
-        lost = show_percent(blast.bandwidth_lost) if blast.chips_slowed else _NOTHING
+        lost = show_percent(blast.bandwidth_lost) if blast.chips_slowed else NOTHING
         failed.add_row(
             word[blast.part], f"{blast.chips_cut:,}", f"{blast.nodes_cut:,}",
             f"{blast.chips_slowed:,}", lost,
@@ -161,8 +160,8 @@ def _bill(one: Candidate, word: Words) -> Table:
         table.add_row(
             line.name or word[line.role],
             f"{line.count:,}",
-            _NOTHING if power is None else _range(show_power, power),
-            _NOTHING if price is None else _range(show_money, price),
+            NOTHING if power is None else _range(show_power, power),
+            NOTHING if price is None else _range(show_money, price),
             line.price_date or "",
         )
     return table
@@ -180,9 +179,9 @@ def _media(answer: DesignAnswer, word: Words) -> Iterator[RenderableType]:
             one.name,
             _span(one.reach.low, one.reach.high) + " m",
             show_percent(one.reached),
-            _NOTHING if one.power is None else _span(one.power.low, one.power.high),
-            _NOTHING if one.price is None else _span(one.price.low, one.price.high),
-            _NOTHING if one.failures_per_year is None
+            NOTHING if one.power is None else _span(one.power.low, one.power.high),
+            NOTHING if one.price is None else _span(one.price.low, one.price.high),
+            NOTHING if one.failures_per_year is None
             else _span(100 * one.failures_per_year.low, 100 * one.failures_per_year.high) + " %",
         )  # fmt: skip
     yield indented(table)
@@ -203,9 +202,9 @@ def _fabrics(answer: DesignAnswer, word: Words) -> Iterator[RenderableType]:
         table.add_row(
             one.name + ("*" if one.chip_alone else ""),
             str(one.ports),
-            _NOTHING if one.port_power is None else _span(one.port_power.low, one.port_power.high),
-            _NOTHING if one.port_price is None else _span(one.port_price.low, one.port_price.high),
-            _NOTHING if one.latency is None else show_time(one.latency.middle),
+            NOTHING if one.port_power is None else _span(one.port_power.low, one.port_power.high),
+            NOTHING if one.port_price is None else _span(one.port_price.low, one.port_price.high),
+            NOTHING if one.latency is None else show_time(one.latency.middle),
             one.fabric,
         )
     yield indented(table)

@@ -16,7 +16,7 @@ from artery.report.goodput.payload import SHARES
 from artery.report.goodput.words import goodput_words
 from artery.report.plan import labelled_lines, layout
 from artery.report.said import said, warned
-from artery.report.tables import titled
+from artery.report.tables import NOTHING, titled
 from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from artery.answers.goodput.log import MeasuredRun
 _SHOWN: Final = 6
 """Fixes on the terminal; JSON has all."""
-
-_NOTHING: Final = "–"
 
 
 def show_time(seconds: float) -> str:
@@ -132,7 +130,7 @@ def _formulas(answer: GoodputAnswer, words: Words) -> str:
 def _run(answer: GoodputAnswer, words: Words) -> str:
     run = answer.run
     if run is None:
-        return _NOTHING
+        return NOTHING
     times = {
         name: show_time(value)
         for name, value in (
@@ -255,5 +253,5 @@ def _lever(fix: Fix, words: Words) -> tuple[str, ...]:
         show_percent(fix.ettr),
         f"+{_gain(fix.gain)}",
         show_count(round(fix.chip_hours)),
-        _NOTHING if fix.cost is None else show_money(fix.cost),
+        NOTHING if fix.cost is None else show_money(fix.cost),
     )

@@ -10,15 +10,13 @@ from rich.text import Text
 
 from artery.report.goodput.log_words import log_words
 from artery.report.said import warned
-from artery.report.tables import titled
+from artery.report.tables import NOTHING, titled
 from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 from artery.units import show_count, show_percent, show_time
 
 if TYPE_CHECKING:
     from artery.answers.goodput.log import Against, MeasuredRun
-
-_NOTHING = "–"
 
 
 def measured_payload(run: MeasuredRun) -> dict[str, Any]:
@@ -145,5 +143,5 @@ def _named(name: str, words: Words) -> str:
 
 def _shown(one: Against, value: float | None) -> str:
     if value is None:
-        return _NOTHING
+        return NOTHING
     return show_percent(value) if one.unit == "1" else show_time(value)

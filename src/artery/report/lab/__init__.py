@@ -16,12 +16,11 @@ from artery.answers.lab.predict import DRAWS
 from artery.report.lab.words import lab_words
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
+from artery.runner.lab.commanded import TIMED_OUT
 from artery.units import show_bytes, show_count, show_percent, show_time
 
 MOST: Final = 8
 """Names that are listed before the rest is counted."""
-
-_TIMED_OUT: Final = 124
 
 
 def lab_payload(what: str, answer: LabAnswer) -> Mapping[str, object]:
@@ -119,7 +118,7 @@ def run_drawing(answer: RunAnswer, language: Language) -> RenderableType:
     for one in answer.ended:
         if one.exit_code:
             how = "ended" if one.exit_code < 0 else "code"
-            how = "late" if one.exit_code == _TIMED_OUT else how
+            how = "late" if one.exit_code == TIMED_OUT else how
             who = word["run"].format(host=one.host, rank=one.rank)
             lines.append(Text(f"{who}  {word[how].format(code=abs(one.exit_code))}", style="red"))
     return Group(*lines) if lines else Text(word["all_fine"].format(count=len(answer.ended)))

@@ -14,6 +14,7 @@ from artery.report.plan import labelled_lines
 from artery.report.said import said, warned
 from artery.report.schedule.payload import quantile
 from artery.report.schedule.words import schedule_words
+from artery.report.tables import NOTHING
 from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.simulator.fleet.accounts import STATES
@@ -22,7 +23,6 @@ from artery.units import show_count, show_money, show_percent, show_time
 LEAST_WIDTH: Final = 96
 """Cells that the widest table takes."""
 
-_NOTHING: Final = "–"
 _UNBROKEN: Final = "\N{NO-BREAK SPACE}"
 _OVER: Final = 10.0
 """Assumed: so many times the chips' time until the last submission is no share of it any more."""
@@ -122,7 +122,7 @@ def _policies(answer: ScheduleAnswer, words: Words) -> RenderableType:
                 f"{found.fairness:.3f}",
                 show_count(found.restarts),
                 show_count(found.resizes),
-                _NOTHING if each.cost is None else show_money(each.cost),
+                NOTHING if each.cost is None else show_money(each.cost),
             )
         )
     return Group(_table(words["policies"], rows), Text(), _table(words["also"], more))
@@ -151,8 +151,8 @@ def _sizing(sizing: Sizing, words: Words) -> RenderableType:
     )
     rows = [("", words["chips"], words["less"])]
     for each in sizing.rows:
-        few = _NOTHING if each.chips is None else f"{each.chips:,}"
-        less = _NOTHING if each.less is None else show_percent(each.less)
+        few = NOTHING if each.chips is None else f"{each.chips:,}"
+        less = NOTHING if each.less is None else show_percent(each.less)
         rows.append((each.policy, few, less))
     return _table(title, rows)
 
@@ -169,7 +169,7 @@ def _pools(answer: ScheduleAnswer, words: Words) -> RenderableType | None:
     for label, played in ((words["shared"], pools.shared), (words["apart"], pools.apart)):
         for each in played:
             found = each.outcome
-            wait = show_time(quantile(found.service, 0.99)) if len(found.service) else _NOTHING
+            wait = show_time(quantile(found.service, 0.99)) if len(found.service) else NOTHING
             rows.append(
                 (
                     f"{each.policy.name}, {label}",

@@ -7,7 +7,6 @@ size (latency and bandwidth, from a sweep), and both together on a clock
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -229,10 +228,3 @@ def _counted(run: Run, *, adding: bool) -> Counted:
 def _exchanged(run: Run) -> Exchanged:
     task = find_task(run.model, run.data, size=run.size)
     return count_exchange(task.build(0), run.compress, run.powersgd_rank)
-
-
-def cores() -> int:
-    """Return the processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
