@@ -16,6 +16,7 @@ import pytest
 
 from artery.cloud.machine.record import played_again
 from tests.lab.labs import ROOT, artery, up
+from tests.runner.hurry import HURRY
 
 pytestmark = pytest.mark.real
 
@@ -112,7 +113,7 @@ def finished(run: Path, steps: int) -> str:
     done = subprocess.run(
         [*TRAIN.split(), "--ranks", "1", "--steps", str(steps), "--dir", str(run), "--json"],
         capture_output=True, text=True, timeout=240, check=False, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), HURRY: str(ROOT)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout)["final_digest"])

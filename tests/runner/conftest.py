@@ -21,6 +21,7 @@ from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.fleet import Fleet
 from artery.runner.supervisor.lifeline import PREFIX
 from artery.runner.supervisor.result import RunResult
+from tests.runner.hurry import HURRY
 
 TINY = Settings(
     model="tests.runner.tiny:mlp",
@@ -67,12 +68,21 @@ Runs = Callable[..., Ran]
 
 
 def run(folder: Path, ranks: int = 2, *faults: str, **more: Any) -> Ran:
-    """Run the small task in ``folder``; ``more`` are a policy, a fleet and fields of Settings."""
+    """Run the small task in ``folder``.
+
+    ``more`` are a policy, a fleet, who hears the notes as well, and fields of Settings.
+    """
+    hears = more.pop("hears", str)
     asked_policy = more.pop("policy", None) or policy(ranks)
     asked_fleet = more.pop("fleet", None) or fleet(places=ranks)
     settings = replace(TINY, faults=faults, **more)
     notes: list[str] = []
-    supervisor = Supervisor(settings, asked_fleet, asked_policy, folder, note=notes.append)
+
+    def note(text: str) -> None:
+        notes.append(text)
+        hears(text)
+
+    supervisor = Supervisor(settings, asked_fleet, asked_policy, folder, note=note)
     result = supervisor.run()
     rows = read_rows(folder / "phases.jsonl")
     happened = len(list((folder / "faults").glob("*"))) if (folder / "faults").is_dir() else 0
@@ -170,7 +180,9 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         if key not in known:
             patient = fleet(places=ranks, hang=60.0, beat=60.0)
             folder = tmp_path_factory.mktemp("undisturbed")
-            ran = run(folder, ranks, fleet=patient, policy=policy(ranks, begin=60.0), **more)
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setenv(HURRY, str(folder))
+                ran = run(folder, ranks, fleet=patient, policy=policy(ranks, begin=60.0), **more)
             assert ran.result.outcome == "finished"
             assert ran.result.restarts == 0
             assert ran.result.digest is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.conftest import Ran, fleet, policy, run
+from tests.runner.hurry import HURRY
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
 
@@ -30,13 +31,22 @@ def test_consistent_runs_are_the_same_bit_for_bit_on_one_to_four_ranks(tmp_path:
     assert None not in digests.values()
 
 
-def test_a_run_grows_from_two_hosts_to_three_and_back(tmp_path: Path) -> None:
-    # The pace holds it long enough for a third host to import torch and join.
+def test_a_run_grows_from_two_hosts_to_three_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The pace holds it long enough for a third host to import torch and join; then it may hurry.
+    monkeypatch.setenv(HURRY, str(tmp_path / "back"))
+
+    def hears(note: str) -> None:
+        if "2 ranks go on" in note and "from step 0 " not in note:
+            (tmp_path / "back").touch()
+
     ran = run(
         tmp_path, 2, "join:run,step=5", "term:agent=2,attempt=2,step=20",
         consistent=4, steps=1500, save_every=500, copies=False,
-        fleet=fleet(agents=2, places=1), policy=policy(1, 3, first=2, spares=0),
+        fleet=fleet(agents=2, places=1), policy=policy(1, 3, first=2, spares=0), hears=hears,
     )  # fmt: skip
+    assert (tmp_path / "back").exists()
     assert ran.result.outcome == "finished"
     assert ran.result.worlds == (2, 3, 2)
     assert ran.result.resizes == 2

@@ -12,6 +12,7 @@ import pytest
 from artery.runner.supervisor.control import Supervisor
 from artery.runner.supervisor.hosts import Host, Hosts
 from tests.runner.conftest import TINY, fleet, policy, run
+from tests.runner.hurry import HURRY
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
 
@@ -150,9 +151,14 @@ def test_a_memory_that_the_system_clears_away_costs_a_restart(
             shutil.rmtree(known[-1])
             cleared.append(known.pop())
 
+    def hears(note: str) -> None:
+        if "ranks go on" in note and cleared:
+            (tmp_path / "again").touch()
+
+    monkeypatch.setenv(HURRY, str(tmp_path / "again"))
     monkeypatch.setattr(Hosts, "accept", heard)
     monkeypatch.setattr(Supervisor, "_worker_saved", saved)
-    ran = run(tmp_path, 2, steps=800, save_every=50)
+    ran = run(tmp_path, 2, steps=800, save_every=50, hears=hears)
     assert cleared
     assert ran.result.outcome == "finished"
     assert ran.result.restarts == 1

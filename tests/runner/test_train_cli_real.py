@@ -18,6 +18,7 @@ import pytest
 from artery.answers.goodput.log import measured_run
 from artery.runner.faults import damage
 from tests.runner.conftest import processes
+from tests.runner.hurry import HURRY
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
 
@@ -52,7 +53,9 @@ def until_step(folder: Path, step: int, seconds: float = 300.0) -> None:
 
 def whole(folder: Path, steps: int) -> str:
     """Return the digest of an undisturbed run."""
-    code, out, err = ended(started("--steps", str(steps), "--dir", str(folder), "--json"))
+    hurry = {**os.environ, HURRY: str(folder.parent)}
+    words = ("--steps", str(steps), "--dir", str(folder), "--json")
+    code, out, err = ended(started(*words, env=hurry))
     assert code == 0, err
     return str(json.loads(out)["final_digest"])
 

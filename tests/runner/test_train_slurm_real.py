@@ -15,6 +15,7 @@ import pytest
 
 from artery.runner.checkpoint.folder import Folder
 from tests.formats.slurm.slurm_cluster import Cluster, cluster
+from tests.runner.hurry import HURRY
 from tests.runner.remains import MARK, none_left
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("nothing_left", "in_repository")]
@@ -32,6 +33,7 @@ SCRIPT: Final = """\
 #SBATCH --partition=low --nodes={nodes} --ntasks-per-node=1 --exclusive
 #SBATCH --requeue --open-mode=append --signal={signal}
 #SBATCH --output={folder}/out
+export {hurry}={folder}/preempted
 export MASTER_ADDR=127.0.0.1 MASTER_PORT={port} GLOO_SOCKET_IFNAME=lo
 {trap}
 {launcher} {train} --dir {folder}/run {more} &
@@ -87,7 +89,8 @@ def preempted(slurm: Cluster, folder: Path, port: int, **parts: str) -> str:
     """Train in a job, preempt it after some steps, and return what it wrote in all."""
     script = folder / "job"
     train = TRAIN.format(steps=STEPS)
-    script.write_text(SCRIPT.format(folder=folder, train=train, port=port, **parts), "utf-8")
+    asked = {"hurry": HURRY, "folder": folder, "train": train, "port": port, **parts}
+    script.write_text(SCRIPT.format(**asked), "utf-8")
     job = slurm.run("sbatch", "--parsable", str(script)).strip()
     out, run = folder / "out", folder / "run"
 
@@ -98,6 +101,7 @@ def preempted(slurm: Cluster, folder: Path, port: int, **parts: str) -> str:
     other = slurm.run("sbatch", "--parsable", "--partition=high", "--nodes=4", "--exclusive",
                       "--output=/dev/null", "--wrap", "sleep 1").strip()  # fmt: skip
     until(lambda: "ended with 75" in out.read_text("utf-8"), said)
+    (folder / "preempted").touch()
     saved = Folder(run / "checkpoints").steps()
     assert saved, "told to go, and nothing is saved"
     assert 20 < saved[-1] < STEPS
