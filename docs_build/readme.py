@@ -38,8 +38,8 @@ def _page(language: Language, accuracy: Path) -> str:
 def _plan(language: Language) -> tuple[str, int]:
     """The terminal's answer, and how many plans were searched."""
     from artery.answers.plan import plan
+    from artery.report.drawing.terminal import draw
     from artery.report.plan import plan_drawing
-    from artery.report.terminal import draw
 
     answer = plan(MODEL, SYSTEM)
     text = StringIO()
@@ -52,7 +52,7 @@ def _demo(language: Language) -> str:
     """What ``artery demo`` prints, without the training that follows where torch is."""
     from artery.answers.demo import demo
     from artery.report.demo import demo_drawing
-    from artery.report.terminal import draw
+    from artery.report.drawing.terminal import draw
 
     text = StringIO()
     draw(demo_drawing(demo(train=False), language), file=text, width=80)

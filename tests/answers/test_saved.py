@@ -10,8 +10,8 @@ import pytest
 
 from artery.answers.saved import read_plan
 from artery.errors import InputError
-from artery.report.json import document
 from artery.report.plan.payload import plan_payload
+from artery.report.writing.json import document
 from tests import factories
 
 REQUEST = {"model": "toy-70b", "on": "toy-pod:64", "tokens": 10, "overrides": ["chip.cores=3"]}

@@ -8,8 +8,8 @@ import pytest
 from artery.cli import main
 from artery.cli.flags import Request, request
 from artery.errors import UsageError
-from artery.report.json import document
 from artery.report.plan.payload import plan_payload
+from artery.report.writing.json import document
 from tests import factories
 
 

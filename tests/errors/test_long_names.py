@@ -12,7 +12,7 @@ from artery.answers.calibrate import calibrate
 from artery.answers.lint import lint
 from artery.cli import main
 from artery.places import is_file, is_folder, is_pipe, is_there
-from artery.report.files import check_writable, write_whole
+from artery.report.writing.files import check_writable, write_whole
 
 LONG = "x" * 300
 """Linux, macOS and Windows allow 255 in a name (NAME_MAX)."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from artery.answers.diagnose import diagnose
 from artery.errors import InputError
 from artery.report.diagnose.payload import diagnose_payload
-from artery.report.json import document
+from artery.report.writing.json import document
 
 CASES = Path(__file__).parent.parent / "fixtures" / "diagnose"
 LINES = {

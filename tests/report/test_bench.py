@@ -44,8 +44,8 @@ from artery.report.bench import (
 )
 from artery.report.bench.payload import collectives_payload
 from artery.report.bench.words import bench_words
-from artery.report.json import document, published
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
+from artery.report.writing.json import document, published
 from tests.runner.remains import MARK, folders, marked, none_left, ports_of, still_listening
 
 AROUND = {

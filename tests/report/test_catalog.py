@@ -30,8 +30,8 @@ from artery.report.catalog import (
     listing_drawing,
     listing_payload,
 )
-from artery.report.json import document
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
+from artery.report.writing.json import document
 
 SCHEMA = json.loads(files("artery.report").joinpath("schemas/catalog.json").read_text("utf-8"))
 

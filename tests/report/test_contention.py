@@ -12,8 +12,8 @@ from artery.answers.plan import plan
 from artery.answers.plan.contention import Exchange, Fought, Network, Spread
 from artery.report.contention import contention_lines
 from artery.report.contention.words import CONTENTION_WORDS
+from artery.report.drawing.terminal import draw
 from artery.report.plan import plan_drawing
-from artery.report.terminal import draw
 from artery.report.words import Language
 
 SLOW = Exchange(

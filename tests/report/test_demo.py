@@ -6,7 +6,7 @@ import pytest
 
 from artery.answers.demo import FILES, DemoAnswer, demo
 from artery.report.demo import _WORDS, demo_drawing, demo_payload
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
 from artery.report.words import Language
 
 

@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 from artery.answers.doctor import Check, DoctorAnswer, doctor
 from artery.report.doctor import doctor_drawing, doctor_payload
-from artery.report.json import document
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
 from artery.report.words import Language
+from artery.report.writing.json import document
 
 ANSWER = DoctorAnswer(
     (

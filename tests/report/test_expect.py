@@ -11,11 +11,11 @@ from jsonschema import Draft202012Validator
 
 from artery.answers.expect import expect
 from artery.answers.expect.result import ExpectAnswer
+from artery.report.drawing.terminal import draw
 from artery.report.expect import TABLE_WIDTH, expect_drawing, expect_payload
 from artery.report.expect.words import expect_words
-from artery.report.json import document
-from artery.report.terminal import draw
 from artery.report.words import Language
+from artery.report.writing.json import document
 from tests import snapshot
 
 

@@ -6,8 +6,8 @@ import pytest
 from rich.cells import cell_len
 
 from artery.answers.explain import open_terms
+from artery.report.drawing.terminal import draw
 from artery.report.explain import explain_drawing, explain_payload, show
-from artery.report.terminal import draw
 from artery.report.words import Language
 from artery.units import show_percent
 from tests import factories, snapshot

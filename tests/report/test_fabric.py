@@ -16,10 +16,10 @@ from artery.answers.fabric.check import fabric_check
 from artery.cluster.cabling import Network
 from artery.cluster.cabling.faults import faults
 from artery.cluster.design.facts import FACTS
+from artery.report.drawing.terminal import draw
 from artery.report.fabric import TABLE_WIDTH, design_drawing
 from artery.report.fabric.check import check_drawing
 from artery.report.fabric.words import fabric_words, finding_words
-from artery.report.terminal import draw
 from artery.report.words import Language
 from tests import snapshot
 from tests.cluster.fabrics import Wire, as_ibnetdiscover, broken, cabling, leaf_spine

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from artery.cli import main
 from artery.errors import InputError
-from artery.report.files import check_writable, write_whole
-from artery.report.terminal import deliver
+from artery.report.drawing.terminal import deliver
+from artery.report.writing.files import check_writable, write_whole
 
 
 def test_a_file_is_written_with_its_last_newline(tmp_path: Path) -> None:

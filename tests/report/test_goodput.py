@@ -10,10 +10,10 @@ from rich.cells import cell_len
 import artery
 from artery.answers.goodput.result import GoodputAnswer
 from artery.cloud.failure_model import CAUSES
+from artery.report.drawing.terminal import draw
 from artery.report.goodput import goodput_drawing
 from artery.report.goodput.payload import goodput_payload
 from artery.report.goodput.words import goodput_words
-from artery.report.terminal import draw
 from artery.report.words import Language
 
 ASKED = "gpt2 --on dgx-h100:64 --tp 1"

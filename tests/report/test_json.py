@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from artery.report.json import document
+from artery.report.writing.json import document
 
 
 @dataclass(frozen=True)

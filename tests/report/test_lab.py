@@ -10,9 +10,9 @@ from artery.answers.lab import HostState, LabAnswer, RunAnswer, WireState
 from artery.answers.lab.bench import BenchAnswer, BenchRow
 from artery.answers.lab.ib import Astray, IbAnswer, TierLoad
 from artery.answers.lab.predict import Flows, Predicted
+from artery.report.drawing.terminal import draw
 from artery.report.lab import bench_drawing, bits, ib_drawing, lab_drawing, run_drawing
 from artery.report.lab.words import lab_words
-from artery.report.terminal import draw
 from artery.report.words import Language
 from artery.runner.lab.commanded import Ended
 

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from artery.answers.plan.collectives import Chosen
 from artery.answers.plan.result import PlanAnswer
+from artery.report.drawing.terminal import draw
 from artery.report.plan import plan_drawing
-from artery.report.terminal import draw
 from artery.report.words import Language
 from tests import factories, snapshot
 

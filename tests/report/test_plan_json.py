@@ -10,8 +10,8 @@ import pytest
 
 from artery.answers.plan.result import PlanAnswer
 from artery.core.term import Estimate, Term
-from artery.report.json import document
 from artery.report.plan.payload import by_part, plan_payload, result_payload
+from artery.report.writing.json import document
 from artery.step import PARTS
 from tests import factories
 

@@ -7,8 +7,8 @@ from io import StringIO
 
 from artery.answers.read import FileRead, ReadAnswer
 from artery.formats.reading import Ignored
+from artery.report.drawing.terminal import draw
 from artery.report.read import read_drawing, read_words, system_file
-from artery.report.terminal import draw
 
 ONE = FileRead(
     path="x.log",

@@ -12,10 +12,10 @@ from rich.cells import cell_len
 
 from artery.answers.scale import ScaleAnswer, ScalePoint
 from artery.cloud.failures import RSC_1
-from artery.report.json import document
+from artery.report.drawing.terminal import draw
 from artery.report.scale import scale_drawing, scale_payload
-from artery.report.terminal import draw
 from artery.report.words import Language
+from artery.report.writing.json import document
 from tests import factories, snapshot
 
 

@@ -14,11 +14,11 @@ from artery.answers.simulate import simulate
 from artery.answers.simulate.result import SimulateAnswer
 from artery.cli import main
 from artery.errors import InputError
+from artery.report.drawing.terminal import draw
 from artery.report.simulate import simulate_drawing
 from artery.report.simulate.files import COLUMNS, link_map, message_trace
 from artery.report.simulate.next import next_commands
 from artery.report.simulate.words import simulate_words
-from artery.report.terminal import draw
 from artery.report.words import Language
 
 

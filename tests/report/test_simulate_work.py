@@ -11,8 +11,8 @@ from artery.answers.simulate.down import Down
 from artery.answers.simulate.request import Request
 from artery.answers.simulate.work_result import RankTime, WorkAnswer
 from artery.catalog import system
+from artery.report.drawing.terminal import draw
 from artery.report.simulate.work import work_drawing, work_payload
-from artery.report.terminal import draw
 from artery.report.words import Language
 
 NAMES = tuple(f"leaf {number} -> spine 0" for number in range(5))

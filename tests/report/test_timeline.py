@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from artery.answers.plan.result import PlanResult
 from artery.core.plan import Plan, Recompute
 from artery.core.term import Estimate
-from artery.report.timeline import Slice, order, play, timeline
+from artery.report.plan.timeline import Slice, order, play, timeline
 from tests import factories
 
 

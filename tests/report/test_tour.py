@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from artery.answers.tour import tour
 from artery.answers.tour.article import stop_texts
 from artery.cli.tour import command
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
 from artery.report.tour import closing, opening, stop_drawing, tour_payload
 from artery.report.words import Language
 from tests import snapshot

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from artery.report.trace import trace
+from artery.report.plan.trace import trace
 from tests import factories
 
 

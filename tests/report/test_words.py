@@ -4,7 +4,7 @@ from string import Formatter
 
 import pytest
 
-from artery.report.bars import COLOURS, GROUPS
+from artery.report.drawing.bars import COLOURS, GROUPS
 from artery.report.plan.payload import HOLDERS
 from artery.report.words import phrase, words
 from artery.step import PARTS

@@ -25,7 +25,7 @@ from artery.answers.train.request import read_request
 from artery.cli import main
 from artery.errors import InputError
 from artery.formats.own.phases import read_rows
-from artery.report.files import write_or_print, write_whole
+from artery.report.writing.files import write_or_print, write_whole
 from artery.runner.phases import PhaseLog
 from artery.runner.supervisor import control, lifeline
 from artery.runner.supervisor.channel import Channel

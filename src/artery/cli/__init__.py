@@ -14,7 +14,7 @@ import click
 
 from artery.cli import commands, endings, streams
 from artery.cli.options import asked_language
-from artery.report.files import unwritten
+from artery.report.writing.files import unwritten
 
 
 def main(

@@ -140,7 +140,7 @@ def collectives(
     from artery.answers.bench import bench_collectives
     from artery.report.bench import collectives_text, compared_drawing, compared_width
     from artery.report.bench.payload import collectives_payload
-    from artery.report.files import write_whole
+    from artery.report.writing.files import write_whole
 
     answer = bench_collectives(
         collectives or "all_reduce",
@@ -281,9 +281,9 @@ def _print(
     least: int,
 ) -> None:
     """Write the document of ``payload``, or else the drawing."""
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     if payload is not None:
         write_whole(out, document("bench", payload))

@@ -88,9 +88,9 @@ def command(
     from artery.answers.calibrate import calibrate, check_better
     from artery.answers.calibrate.file import calibrated_values
     from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = calibrate(
         *files,
@@ -115,7 +115,7 @@ def command(
 
 def _check_out(out: str, inputs: tuple[str, ...]) -> None:
     """Refuse to write over what is read."""
-    from artery.report.files import overwrites
+    from artery.report.writing.files import overwrites
 
     for one in inputs:
         if overwrites(out, one):

@@ -46,9 +46,9 @@ def command(action: str | None, name: str | None, as_json: bool, lang: Language,
       artery catalog schema plan
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.report.catalog import TABLE_WIDTH
-    from artery.report.files import write_whole
-    from artery.report.json import document, published
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document, published
 
     if action is not None and name is None:
         raise click.UsageError(f"{action} needs {_WANTED[action]}")

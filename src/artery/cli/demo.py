@@ -29,9 +29,9 @@ def command(*, folder: str | None, train: bool, as_json: bool, lang: Language, o
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.demo import demo, with_training, write_files
     from artery.report.demo import demo_drawing, demo_payload, trained_drawing
-    from artery.report.files import check_folder, write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import check_folder, write_whole
+    from artery.report.writing.json import document
 
     def note(text: str) -> None:
         click.echo(text, err=True)

@@ -70,9 +70,9 @@ def command(
     from artery.answers.diagnose import check_threshold, diagnose
     from artery.report.diagnose import diagnose_drawing
     from artery.report.diagnose.payload import diagnose_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = diagnose(
         *files, on=on, overrides=overrides, model=model, prove=prove, anonymise=anonymise,

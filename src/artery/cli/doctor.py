@@ -22,9 +22,9 @@ def command(as_json: bool, lang: Language, out: str) -> None:
       artery doctor --json
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.report.doctor import doctor_drawing, doctor_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = doctor()
     if as_json:

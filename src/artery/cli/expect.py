@@ -76,10 +76,10 @@ def command(
     puts on the links that leave its node.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.expect import expect
+    from artery.report.drawing.terminal import deliver
     from artery.report.expect import TABLE_WIDTH, expect_drawing, expect_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     if sizes is not None and size is not None:
         raise click.UsageError("--size and --sizes exclude each other; leave out one")

@@ -46,12 +46,12 @@ def command(
         answer = explain(asked.model, asked.on, *paths, **asked.options)
     if as_json:
         from artery.report.explain import explain_payload
-        from artery.report.files import write_whole
-        from artery.report.json import document
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         write_whole(out, document("explain", explain_payload(answer, asked.document())))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.explain import explain_drawing
-        from artery.report.terminal import deliver
 
         deliver(explain_drawing(answer, lang, asked.typed()), out)

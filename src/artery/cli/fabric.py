@@ -82,11 +82,11 @@ def design(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric import cable_plan, fabric_design
     from artery.errors import InfeasibleError
+    from artery.report.drawing.terminal import deliver
     from artery.report.fabric import TABLE_WIDTH, design_drawing
     from artery.report.fabric.payload import design_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = fabric_design(chips, **asked)
     request = {"chips": chips, **asked}
@@ -131,10 +131,10 @@ def check(*, file: str, fail_on: str | None, as_json: bool, lang: Language, out:
     or host), a_card, b_card, rate (400 Gb/s), length (30 m) and part (dac400).
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric.check import check_findings, fabric_check
+    from artery.report.drawing.terminal import deliver
     from artery.report.fabric.check import check_drawing, check_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = fabric_check(file)
     if as_json:
@@ -160,10 +160,10 @@ def diff(*, file: str, other: str, as_json: bool, lang: Language, out: str) -> N
     The files are those of artery fabric check; devices are matched by name.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric.check import fabric_diff
+    from artery.report.drawing.terminal import deliver
     from artery.report.fabric.check import diff_drawing, diff_payload
-    from artery.report.files import write_whole
-    from artery.report.json import document
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = fabric_diff(file, other)
     if as_json:
@@ -194,9 +194,9 @@ def export(*, system: str, to: str, as_json: bool, lang: Language, out: str) -> 
     SYSTEM is a name of the catalog with :CHIPS, or a file, as for artery plan.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.fabric.export import fabric_export
-    from artery.report.files import write_whole
-    from artery.report.json import document
     from artery.report.said import warned
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     answer = fabric_export(system, to)  # the files have no words
     for warning in warned(answer.warnings, lang):

@@ -204,13 +204,13 @@ def _account(
     from artery.report.goodput.log import measured_document, measured_drawing
 
     if as_json:
-        from artery.report.files import write_whole
-        from artery.report.json import document
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         asked = {"log": list(logs), **({"time_zone": zone} if zone else {})}
         write_whole(out, document("goodput", measured_document(run, asked)))
     else:
-        from artery.report.terminal import deliver
+        from artery.report.drawing.terminal import deliver
 
         deliver(measured_drawing(run, lang), out)
 
@@ -286,16 +286,16 @@ def command(
             raise
         refused(error, click.get_current_context(), lang)
     if as_json:
-        from artery.report.files import write_whole
         from artery.report.goodput.payload import goodput_payload
-        from artery.report.json import document
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         zone = {"time_zone": time_zone} if time_zone else {}
         request_ = {**asked.document(), **given, **({"log": list(logs)} if logs else {}), **zone}
         write_whole(out, document("goodput", goodput_payload(answer, request_, run)))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.goodput import goodput_drawing
-        from artery.report.terminal import deliver
 
         deliver(goodput_drawing(answer, lang, asked.typed(), run), out)
     if answer.plan.fitting == 0:

@@ -133,10 +133,10 @@ def run(
     up.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.lab import lab_run
-    from artery.report.files import check_writable, write_or_print, write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lab import run_drawing, run_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import check_writable, write_or_print, write_whole
+    from artery.report.writing.json import document
 
     check_writable(out)
     heard = None if as_json else _heard()
@@ -183,10 +183,10 @@ def bench(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.expect import parse_sizes
     from artery.answers.lab.bench import lab_bench
-    from artery.report.files import check_writable, write_or_print, write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lab import bench_drawing, bench_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import check_writable, write_or_print, write_whole
+    from artery.report.writing.json import document
 
     check_writable(out)
     _check_unmade(system, options)
@@ -248,10 +248,10 @@ def down(*, name: str, as_json: bool, lang: Language, out: str) -> None:
       artery lab down
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.lab import lab_down
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lab import down_drawing, down_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     was_up = lab_down(name)
     if as_json:
@@ -290,10 +290,10 @@ def ib(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.lab.ib import lab_ib
     from artery.errors import ThresholdError
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lab import ib_drawing, ib_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     if save is not None:
         _check_folder(save)
@@ -312,10 +312,10 @@ def ib(
 
 def _deliver(what: str, answer: Any, *, as_json: bool, lang: Language, out: str) -> None:  # noqa: ANN401
     """Write a lab that is up, as JSON or for people."""
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lab import lab_drawing, lab_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     if as_json:
         write_whole(out, document("lab", lab_payload(what, answer)))
@@ -364,7 +364,7 @@ def _check_folder(folder: str) -> None:
     from pathlib import Path
 
     from artery.errors import UsageError
-    from artery.report.files import check_folder
+    from artery.report.writing.files import check_folder
 
     if not folder:
         raise UsageError("--save names no folder; . is the one you are in")
@@ -377,7 +377,7 @@ def _inside(folder: str, file: str) -> str:
     """Return a file in a folder that is made if it is not there."""
     from pathlib import Path
 
-    from artery.report.files import unwritten
+    from artery.report.writing.files import unwritten
 
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)

@@ -55,10 +55,10 @@ def command(
     are known by their content. Every finding says the line, why, the fix and a reference.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.lint import check_limits, lint, lint_rules
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.lint import lint_drawing, lint_payload, rules_drawing, rules_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     if listed:
         rules = lint_rules()

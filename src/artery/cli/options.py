@@ -16,8 +16,8 @@ import click
 
 from artery import units
 from artery.errors import InputError
-from artery.report.files import check_writable
 from artery.report.words import Language
+from artery.report.writing.files import check_writable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

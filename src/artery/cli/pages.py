@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from artery.cli.options import LANGUAGE, NO_LANGUAGE
-from artery.report.files import printing
+from artery.report.writing.files import printing
 
 
 class PageContext(click.Context):

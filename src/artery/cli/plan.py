@@ -67,19 +67,19 @@ def command(
     remarks = asked.remarks(answer.system.chips)
     answer = replace(answer, warnings=(*remarks, *answer.warnings))
     if as_json:
-        from artery.report.files import write_whole
-        from artery.report.json import document
         from artery.report.plan.payload import plan_payload
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         write_whole(out, document("plan", plan_payload(answer, asked.document())))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.plan import plan_drawing
-        from artery.report.terminal import deliver
 
         deliver(plan_drawing(answer, lang, asked.typed()), out)
     if trace is not None:
-        from artery.report.files import write_whole
-        from artery.report.trace import trace as step_trace
+        from artery.report.plan.trace import trace as step_trace
+        from artery.report.writing.files import write_whole
 
         write_whole(trace, step_trace(answer))
     if answer.fitting == 0:

@@ -17,8 +17,8 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
     if not wanted or context.resilient_parsing:
         return
     from artery.answers.read import known_formats
-    from artery.report.files import write_whole
     from artery.report.read import formats_text
+    from artery.report.writing.files import write_whole
 
     write_whole("-", formats_text(known_formats()))
     context.exit()
@@ -77,7 +77,7 @@ def command(
         raise click.UsageError("--set changes the system that -o writes: add -o FILE")
     if out is not None and anonymise:
         raise click.UsageError("-o writes no names of hosts: leave out --anonymise")
-    from artery.report.files import write_whole
+    from artery.report.writing.files import write_whole
 
     if out is not None:
         from artery.answers.read import notes_on, system_values
@@ -90,13 +90,13 @@ def command(
 
     answer = read(*files, format_name=format_name, anonymise=anonymise, progress=_progress())
     if as_json:
-        from artery.report.json import document
         from artery.report.read import read_payload
+        from artery.report.writing.json import document
 
         write_whole("-", document("read", read_payload(answer)))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.read import read_drawing
-        from artery.report.terminal import deliver
 
         deliver(read_drawing(answer, lang), "-")
 

@@ -81,15 +81,15 @@ def command(
             asked.model, asked.on, chips, parallel_fraction=parallel_fraction, **asked.options
         )
     if as_json:
-        from artery.report.files import write_whole
-        from artery.report.json import document
         from artery.report.scale import scale_payload
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         given = {**asked.document(), "chips": chips, "parallel_fraction": parallel_fraction}
         write_whole(out, document("scale", scale_payload(answer, given)))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.scale import TABLE_WIDTH, scale_drawing
-        from artery.report.terminal import deliver
 
         deliver(scale_drawing(answer, lang, asked.typed()), out, least=TABLE_WIDTH)
     if all(point.result is None or point.result.fits == "no" for point in answer.points):

@@ -165,7 +165,7 @@ def command(
             raise
         refused(error, context, lang)
     watch.over()
-    from artery.report.files import write_whole
+    from artery.report.writing.files import write_whole
 
     if timeline_file is not None:
         if answer.spot is not None:
@@ -174,14 +174,14 @@ def command(
 
         write_whole(timeline_file, timeline(answer, timeline_file))
     if as_json:
-        from artery.report.json import document
         from artery.report.schedule.payload import schedule_payload
+        from artery.report.writing.json import document
 
         request = {"trace": trace, "on": on, **given}
         write_whole(out, document("schedule", schedule_payload(answer, request)))
     else:
+        from artery.report.drawing.terminal import deliver
         from artery.report.schedule import LEAST_WIDTH, schedule_drawing
-        from artery.report.terminal import deliver
 
         asked = f"{trace} --on {on}"
         deliver(schedule_drawing(answer, lang, asked), out, least=LEAST_WIDTH)

@@ -111,13 +111,13 @@ def command(
     The time is the network's, simulated, and what the communication library takes to start.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers.simulate import watched
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.said import warned
     from artery.report.simulate import TABLE_WIDTH, simulate_drawing
     from artery.report.simulate.files import export, link_map, message_trace
     from artery.report.simulate.payload import simulate_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     _check_files({"--map": map_file, "--trace": trace_file, "--export": export_file, "--out": out})
     if work is not None:
@@ -160,10 +160,10 @@ def _play_work(
     """Play a work of many tasks and show what came out."""
     from artery.answers.simulate.request import Request
     from artery.answers.simulate.work import simulate_work
-    from artery.report.files import write_whole
-    from artery.report.json import document
+    from artery.report.drawing.terminal import deliver
     from artery.report.simulate.work import work_drawing, work_payload
-    from artery.report.terminal import deliver
+    from artery.report.writing.files import write_whole
+    from artery.report.writing.json import document
 
     request = Request(collective="", on=on, **options)
     request.check()
@@ -186,7 +186,7 @@ def _check_files(given: dict[str, str | None]) -> None:
     Two outputs in one place, of which only the last would be left; names that promise another
     format; folders that are not there.
     """
-    from artery.report.files import check_writable
+    from artery.report.writing.files import check_writable
 
     seen: dict[str, str] = {}
     for flag, name in given.items():
@@ -202,7 +202,7 @@ def _check_files(given: dict[str, str | None]) -> None:
 
 def _check_ending(flag: str, name: str) -> None:
     """Refuse a file of another format than the one that its name promises."""
-    from artery.report.files import is_special
+    from artery.report.writing.files import is_special
 
     endings = ENDINGS.get(flag)
     if endings is None or name in {"", "-"} or is_special(name):

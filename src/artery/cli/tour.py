@@ -29,15 +29,15 @@ def command(*, stops: tuple[str, ...], as_json: bool, lang: Language, out: str) 
 
     names = chosen(stops)
     if as_json:
-        from artery.report.files import write_whole
-        from artery.report.json import document
         from artery.report.tour import tour_payload
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         write_whole(out, document("tour", tour_payload(tour(*names), lang)))
         return
     from rich.console import Group
 
-    from artery.report.terminal import deliver
+    from artery.report.drawing.terminal import deliver
     from artery.report.tour import closing, opening, stop_drawing
 
     drawings = (stop_drawing(tour(name).stops[0], lang) for name in names)

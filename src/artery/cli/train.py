@@ -241,7 +241,7 @@ def command(
     failed twice the same way at the same step.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     from artery.answers import train as answers
-    from artery.report.files import check_writable, write_or_print
+    from artery.report.writing.files import check_writable, write_or_print
 
     check_writable(out)
     if join is not None:
@@ -293,12 +293,12 @@ def _deliver(answer: Any, *, as_json: bool, lang: Language, out: str) -> None:  
     from artery.report.train import train_drawing, train_payload
 
     if as_json:
-        from artery.report.files import write_whole
-        from artery.report.json import document
+        from artery.report.writing.files import write_whole
+        from artery.report.writing.json import document
 
         write_whole(out, document("train", train_payload(answer)))
     else:
-        from artery.report.terminal import deliver
+        from artery.report.drawing.terminal import deliver
 
         deliver(train_drawing(answer, lang), out)
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from artery import units
 from artery.answers.calibrate.checks import Doubt
 from artery.answers.calibrate.result import CalibrateAnswer, Changed, Kept, SizeClass
+from artery.report.drawing.terminal import commands, indented, labelled
 from artery.report.read import system_file
-from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language
 
 _MOST_ROWS: Final = 16

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.catalog import Count, Entry, Listing, Value
-from artery.report.terminal import commands, indented
+from artery.report.drawing.terminal import commands, indented
 from artery.report.words import Language, words
 
 TABLE_WIDTH = 76

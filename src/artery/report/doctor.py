@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.doctor import DoctorAnswer
+from artery.report.drawing.terminal import indented
 from artery.report.said import said
-from artery.report.terminal import indented
 from artery.report.words import Language, words
 
 _STYLE = {"ok": "green", "missing": "yellow", "failed": "red"}

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from artery.answers.explain import ExplainAnswer, Opened
 from artery.core.term import Term
+from artery.report.drawing.terminal import commands, indented, labelled
 from artery.report.said import said
-from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 from artery.units import (

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from artery.answers.lint import LintAnswer, LintFinding
 from artery.diagnoser.lint.rule import Rule
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.said import said
-from artery.report.terminal import indented, labelled
 from artery.report.words import Language
 
 _STYLES: Final = {"error": "red", "warning": "yellow", "note": "cyan"}

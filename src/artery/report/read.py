@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from artery.answers.read import FileRead, ReadAnswer
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.said import said
-from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words, by_language
 
 _EN = {

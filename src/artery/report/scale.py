@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.scale import Mode, ScaleAnswer, ScalePoint
+from artery.report.drawing.tables import NOTHING
+from artery.report.drawing.terminal import commands, indented
 from artery.report.plan import labelled_lines
 from artery.report.plan.payload import parallelism
 from artery.report.said import said, warned
-from artery.report.tables import NOTHING
-from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 from artery.units import show_count, show_percent, show_time

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from artery.answers.tour import Figure, Stop, TourAnswer
 from artery.answers.tour.article import Text as Both
-from artery.report.terminal import commands, indented
+from artery.report.drawing.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from artery.answers.demo import FILES, DemoAnswer, demo, write_files
-from artery.report.files import write_whole
+from artery.report.writing.files import write_whole
 from docs_build import demo_files
 
 

@@ -15,7 +15,7 @@ from artery.answers.diagnose import DiagnoseAnswer, check_threshold, diagnose
 from artery.errors import ThresholdError
 from artery.report.diagnose import diagnose_drawing
 from artery.report.diagnose.payload import diagnose_payload
-from artery.report.json import document
+from artery.report.writing.json import document
 from tests.report.test_schemas import schema
 
 H100, A100 = "NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB"

@@ -11,7 +11,7 @@ import pytest
 from artery.answers.diagnose import DiagnoseAnswer, diagnose
 from artery.cli import main
 from artery.report.diagnose import diagnose_drawing
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
 from tests.formats.readings import FIXTURES
 
 

@@ -12,7 +12,7 @@ from artery.cli import main
 from artery.diagnoser.rules import WORLD_KEYS
 from artery.report.diagnose import diagnose_drawing
 from artery.report.diagnose.words import diagnose_words
-from artery.report.terminal import draw
+from artery.report.drawing.terminal import draw
 from artery.report.words import Language
 
 CASES = Path(__file__).parents[2] / "fixtures" / "diagnose"

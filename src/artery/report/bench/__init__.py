@@ -20,8 +20,8 @@ from artery.answers.bench.result import (
     Party,
 )
 from artery.report.bench.words import bench_words
+from artery.report.drawing.terminal import commands
 from artery.report.said import warned
-from artery.report.terminal import commands
 from artery.report.words import Language, Words
 
 _ADDING: Final = frozenset({"all_reduce", "reduce_scatter", "reduce"})

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from artery.answers.plan.contention import NOTABLE, Exchange, Network, Spread
 from artery.report.contention.words import CONTENTION_WORDS
-from artery.report.terminal import labelled
+from artery.report.drawing.terminal import labelled
 from artery.report.words import Language
 from artery.units import show_bytes, show_percent, show_time
 

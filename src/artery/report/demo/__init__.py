@@ -12,7 +12,7 @@ from artery.answers.demo import DEGREES, FILES, MODEL, DemoAnswer
 from artery.report.demo.trained import trained_lines, trained_title
 from artery.report.diagnose import diagnose_drawing
 from artery.report.diagnose.payload import diagnose_payload
-from artery.report.terminal import commands, labelled
+from artery.report.drawing.terminal import commands, labelled
 from artery.report.words import Language
 
 _EN: Mapping[str, str] = {

@@ -18,8 +18,8 @@ from artery.report.diagnose.proof import gigabytes, job_drawing, proof_drawing
 from artery.report.diagnose.run import run_drawing
 from artery.report.diagnose.trace import trace_drawing
 from artery.report.diagnose.words import diagnose_words
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.said import said
-from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 
 _STYLES: Final = {"healthy": "green", "degraded": "yellow", "faulty": "red", "refused": "red"}

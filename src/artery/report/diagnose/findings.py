@@ -16,8 +16,8 @@ from artery.diagnoser.rules import World, shown
 from artery.diagnoser.weigh import Weighed
 from artery.report.diagnose.proof import gigabytes
 from artery.report.diagnose.words import diagnose_words
+from artery.report.drawing.terminal import commands, indented, labelled
 from artery.report.said import said
-from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 
 _SURE: Final = 0.99

@@ -13,8 +13,8 @@ from artery import units
 from artery.answers.diagnose.job import Job
 from artery.answers.diagnose.proof import Proof
 from artery.report.diagnose.words import diagnose_words
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.said import said
-from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 
 

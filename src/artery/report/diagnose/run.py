@@ -12,7 +12,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose.run import Compared, Differs, RunHeld
-from artery.report.terminal import indented, labelled
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.words import Language, Words
 
 _EN: Final = {

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.diagnose.trace import CallHeld, TraceHeld
-from artery.report.terminal import indented
+from artery.report.drawing.terminal import indented
 from artery.report.words import Words
 
 _SHOWN = 12

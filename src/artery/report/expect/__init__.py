@@ -10,9 +10,9 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.expect.result import ExpectAnswer, ExpectRow, Speed
+from artery.report.drawing.terminal import commands
 from artery.report.expect.words import expect_words
 from artery.report.said import warned
-from artery.report.terminal import commands
 from artery.report.typed import asked_on, with_more
 from artery.report.words import Language
 

@@ -12,11 +12,11 @@ from artery.answers.fabric import Candidate, DesignAnswer
 from artery.cluster.design import FULL
 from artery.cluster.design.bill import COPPER_S_PER_M, FIBRE_S_PER_M
 from artery.core.parts import Span
+from artery.report.drawing.tables import NOTHING
+from artery.report.drawing.terminal import commands, indented
 from artery.report.fabric.words import fabric_words
 from artery.report.plan import labelled_lines
 from artery.report.said import warned
-from artery.report.tables import NOTHING
-from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.units import show_line_rate, show_money, show_percent, show_power, show_rate, show_time
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from artery.answers.fabric.check import CheckAnswer, DiffAnswer
 from artery.core.finding import Finding
+from artery.report.drawing.terminal import commands, indented
 from artery.report.fabric.words import finding_words
 from artery.report.plan import labelled_lines
 from artery.report.said import said, warned
-from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 
 SHOWN: Final = 8

@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.goodput.result import Choice, Fix, GoodputAnswer
+from artery.report.drawing.tables import NOTHING, titled
+from artery.report.drawing.terminal import commands, indented, labelled
 from artery.report.goodput.log import measured_drawing
 from artery.report.goodput.payload import SHARES
 from artery.report.goodput.words import goodput_words
 from artery.report.plan import labelled_lines, layout
 from artery.report.said import said, warned
-from artery.report.tables import NOTHING, titled
-from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words
 from artery.report.words import words as table_of
 from artery.units import show_bytes, show_count, show_money, show_percent

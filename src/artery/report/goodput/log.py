@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from artery.report.drawing.tables import NOTHING, titled
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.goodput.log_words import log_words
 from artery.report.said import warned
-from artery.report.tables import NOTHING, titled
-from artery.report.terminal import indented, labelled
 from artery.report.words import Language, Words
 from artery.units import show_count, show_percent, show_time
 

@@ -13,8 +13,8 @@ from artery.answers.lab import LabAnswer, RunAnswer
 from artery.answers.lab.bench import BenchAnswer
 from artery.answers.lab.ib import IbAnswer, TierLoad
 from artery.answers.lab.predict import DRAWS
+from artery.report.drawing.terminal import commands, indented
 from artery.report.lab.words import lab_words
-from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.runner.lab.commanded import TIMED_OUT
 from artery.units import show_bytes, show_count, show_percent, show_time

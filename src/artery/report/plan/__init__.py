@@ -14,11 +14,11 @@ from rich.text import Text
 
 from artery.answers.plan.result import Lever, PlanAnswer, PlanResult
 from artery.core.plan import Plan
-from artery.report.bars import GROUPS, Bar, bars
 from artery.report.contention import contention_lines
+from artery.report.drawing.bars import GROUPS, Bar, bars
+from artery.report.drawing.terminal import commands, indented, labelled
 from artery.report.plan.payload import by_part
 from artery.report.said import warned
-from artery.report.terminal import commands, indented, labelled
 from artery.report.words import Language, Words, phrase
 from artery.report.words import words as table_of
 from artery.step import PARTS

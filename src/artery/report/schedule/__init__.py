@@ -10,12 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from artery.answers.schedule.result import ScheduleAnswer, Sizing, Spot
+from artery.report.drawing.tables import NOTHING
+from artery.report.drawing.terminal import commands, indented
 from artery.report.plan import labelled_lines
 from artery.report.said import said, warned
 from artery.report.schedule.payload import quantile
 from artery.report.schedule.words import schedule_words
-from artery.report.tables import NOTHING
-from artery.report.terminal import commands, indented
 from artery.report.words import Language, Words
 from artery.simulator.fleet.accounts import STATES
 from artery.units import show_count, show_money, show_percent, show_time

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import Any, Final
 
 from artery.answers.schedule.result import Played, ScheduleAnswer
-from artery.report.rows import rows_text
+from artery.report.writing.rows import rows_text
 from artery.simulator.fleet.records import Slice
 
 COLUMNS: Final = ("policy", "job", "what", "start_s", "end_s", "chips", "leaves")

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from artery import units
 from artery.answers.simulate.result import SimulateAnswer
+from artery.report.drawing.terminal import commands, indented
 from artery.report.said import refused, warned
 from artery.report.simulate.down import down_lines
 from artery.report.simulate.next import next_commands
 from artery.report.simulate.words import simulate_words
-from artery.report.terminal import commands, indented
 from artery.report.words import Language
 
 _WORTH_SAYING = 0.02

@@ -17,7 +17,7 @@ from artery.errors import InputError, Problem
 from artery.formats.channels import Channel
 from artery.formats.goal import goal
 from artery.formats.htsim_traffic import htsim_traffic
-from artery.report.rows import rows_text
+from artery.report.writing.rows import rows_text
 from artery.simulator.choice import untimed
 from artery.simulator.loads import busy_seconds, vertex
 from artery.simulator.placed import Placed

@@ -118,6 +118,7 @@ _EN = {
     "lot), so it was played once.",
     "unfinished": "Some messages never arrived: failures left them no way.",
     "replaced": "The library would choose an algorithm that is not played; this one stands for it.",
+    "as_packed": "The placement asked for puts every rank where packed does and changes nothing.",
     "alone": "One rank: there is nobody to exchange data with, so it costs nothing.",
     "next": "next",
 }
@@ -219,6 +220,7 @@ _ZH = {
     "undrawn": "此处各种子的抽取结果相同（每条消息只有一条路径，没有随机故障），因此只仿真一次。",
     "unfinished": "部分消息未能到达：故障使其无路可走。",
     "replaced": "通信库会选用的算法不能仿真，此处以这一算法代替。",
+    "as_packed": "所要求的放置与 packed 完全相同：此处不改变任何结果。",
     "alone": "只有一个 rank：没有交换对象，因此不花时间。",
     "next": "下一步",
 }

@@ -13,10 +13,10 @@ from artery.answers.train import TrainAnswer
 from artery.answers.train.compare import TrainComparison
 from artery.cloud.accounting import Account
 from artery.core.term import Term
+from artery.report.drawing.tables import titled
+from artery.report.drawing.terminal import indented, labelled
 from artery.report.goodput.log_words import log_words
 from artery.report.said import warned
-from artery.report.tables import titled
-from artery.report.terminal import indented, labelled
 from artery.report.train.exchange import exchange_lines, heading, scaling_lines
 from artery.report.train.words import train_words
 from artery.report.words import Language

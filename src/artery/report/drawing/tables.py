@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from artery.report.terminal import indented
+from artery.report.drawing.terminal import indented
 
 NOTHING: Final = "–"
 """What a cell says where there is no figure."""

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from artery.report.files import printing, write_whole
+from artery.report.writing.files import printing, write_whole
 
 _FILE_WIDTH = 100
 

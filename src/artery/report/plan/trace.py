@@ -12,7 +12,7 @@ import json
 from typing import Any, Final
 
 from artery.answers.plan.result import PlanAnswer
-from artery.report.timeline import Slice, timeline
+from artery.report.plan.timeline import Slice, timeline
 
 _THREADS: Final = {"compute": 7, "comm": 13}
 """Thread numbers of the two streams; the profiler numbers CUDA streams the same way."""

@@ -1,0 +1,1 @@
+"""How a result is drawn: onto the terminal, in small tables, in bars."""

@@ -1,0 +1,1 @@
+"""How a result is written: whole files, JSON documents, rows as CSV."""
