@@ -324,3 +324,13 @@ def test_a_plan_from_the_catalog_loads_no_reader_of_files() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("on", "same"), [("ethernet-10g:4", True), ("dgx-h100:8", True), ("dgx-h100:16", False)]
+)
+def test_a_placement_that_changes_nothing_is_told(on: str, same: bool) -> None:
+    said = "placement interleaved puts every rank where packed does: it changes nothing"
+    found = artery.plan("gpt2", on, placement="interleaved", explained=False)
+    assert (said in found.warnings) == same
+    assert said not in artery.plan("gpt2", on, explained=False).warnings

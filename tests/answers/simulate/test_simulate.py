@@ -374,3 +374,25 @@ def test_rings_that_meet_are_played_one_by_one_where_they_can_be() -> None:
     many = simulate("all_reduce", "hgx-h100-roce:256", **options)
     assert many.flows > 400_000
     assert many.engine == "coupled"
+
+
+@pytest.mark.parametrize(
+    ("on", "placement", "same"),
+    [
+        ("ethernet-10g:4", "interleaved", True),  # a chip a node
+        ("dgx-h100:8", "interleaved", True),  # one node
+        ("dgx-h100:16", "interleaved", False),
+        ("ethernet-10g:4", "packed", False),  # nothing was asked for
+    ],
+)
+def test_a_placement_that_changes_nothing_is_told(on: str, placement: str, same: bool) -> None:
+    found = simulate("all_reduce", on, size="1M", placement=placement)
+    assert ("as_packed" in found.notes) == same
+
+
+@pytest.mark.parametrize(("order", "same"), [("0 1 2 3", True), ("1 0 2 3", False)])
+def test_so_is_a_file_in_the_order_of_chips(order: str, same: bool, tmp_path: Path) -> None:
+    file = tmp_path / "order.txt"
+    file.write_text(order, encoding="utf-8")
+    found = simulate("all_reduce", "ethernet-10g:4", size="1M", placement=str(file))
+    assert ("as_packed" in found.notes) == same

@@ -22,6 +22,8 @@ def plan_warnings(
     system = request.system
     said = [*settled.warnings, *system.warnings, *request.workload.notes]
     said += _doubts(request, settled)
+    if request.placement == "interleaved" and 1 in (system.chips_per_node, system.nodes):
+        said.append("placement interleaved puts every rank where packed does: it changes nothing")
     if found.thinned:
         said.append("the space is very large: a coarse grid of it was searched")
     if rated_power(system) is None:

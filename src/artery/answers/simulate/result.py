@@ -41,6 +41,7 @@ Note = (
         "unfinished",
         "undrawn",
         "replaced",
+        "as_packed",
         "alone",
         "one_tier",
         "uncrossed",

@@ -78,6 +78,7 @@ def told(
         tried=tried,
         notes=(
             *_drawn(request, spread, replaced=replaced),
+            *_placed(request, question),
             *_notes(question, outcome),
             *([why] if why else []),
         ),
@@ -107,6 +108,12 @@ def _drawn(request: Request, spread: Range, *, replaced: bool) -> Iterator[Note]
         yield "replaced"
     if spread.seeds < request.seeds:
         yield "undrawn"
+
+
+def _placed(request: Request, question: Question) -> Iterator[Note]:
+    """Yield that another placement than packed was asked for and puts every rank as packed does."""
+    if request.placement != "packed" and (np.diff(question.chips) == 1).all():
+        yield "as_packed"
 
 
 def _finish(question: Question, outcome: Outcome) -> tuple[float, ...]:
