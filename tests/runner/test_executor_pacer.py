@@ -22,6 +22,9 @@ RATE = 25e6
 
 SLOW = ("fabric.nic.bandwidth='25 MB/s per direction'", "fabric.nic.efficiency=1")
 MS = 1e-3
+SIZE, RANKS = 4 * 2**20, 4
+MODEL = 2 * (RANKS - 1) / RANKS * SIZE / RATE
+"""Seconds of a ring of all cards."""
 
 
 @pytest.fixture(scope="module")
@@ -109,26 +112,36 @@ def test_chips_that_are_not_there_are_refused(system: System, tmp_path: Path) ->
     assert not (tmp_path / "pace").exists()
 
 
+def test_a_ring_takes_two_n_minus_one_in_n_of_the_size(pacer: Pacer) -> None:
+    """2(n-1)/n of the size over the rate of a card (Patarasuk and Yuan, 2009), by the clock given.
+
+    What has come is passed on; the latency of the path comes on top of each of the six steps.
+    """
+    begin = time.monotonic() + 1
+    ready = [begin] * RANKS
+    for step in range(2 * (RANKS - 1)):
+        sent = [pacer.reserve(rank, (rank + 1) % RANKS, SIZE // RANKS, ready[rank], step)
+                for rank in range(RANKS)]  # fmt: skip
+        ready = [sent[rank - 1][1] for rank in range(RANKS)]
+    latency = 2 * (RANKS - 1) * 16e-6
+    assert max(ready) - begin == pytest.approx(MODEL + latency, abs=12e-6)
+
+
 @pytest.mark.real
-def test_a_paced_ring_takes_two_n_minus_one_in_n_of_the_size(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """2(n-1)/n of the size over the rate of a card (Patarasuk and Yuan, 2009)."""
-    size, ranks = 4 * 2**20, 4
-    model = 2 * (ranks - 1) / ranks * size / RATE
-    ratios = []
-    for _ in range(2):
-        answer = bench_collectives(
-            "all_reduce", ranks=ranks, sizes=str(size), algorithm="ring", on="ethernet-10g:4",
-            overrides=SLOW, paced=True, warmup=1, repeats=5, timeout=120.0,
-        )  # fmt: skip
-        assert answer is not None
-        assert answer.paced == "ethernet-10g"
-        assert [row.wrong for row in answer.rows] == [0]
-        ratios.append(answer.rows[0].times.median / model)
-        if abs(ratios[-1] - 1) < 0.05:
-            break
+def test_no_paced_ring_is_faster_than_its_links(capsys: pytest.CaptureFixture[str]) -> None:
+    """However late the operating system wakes a rank up: no more than the links let through.
+
+    How much longer it takes depends on who else computes: that is printed, and not judged.
+    """
+    answer = bench_collectives(
+        "all_reduce", ranks=RANKS, sizes=str(SIZE), algorithm="ring", on="ethernet-10g:4",
+        overrides=SLOW, paced=True, warmup=1, repeats=5, timeout=120.0,
+    )  # fmt: skip
+    assert answer is not None
+    assert answer.paced == "ethernet-10g"
+    assert [row.wrong for row in answer.rows] == [0]
+    times = answer.rows[0].times
     with capsys.disabled():
-        said = ", ".join(f"{ratio:.3f}" for ratio in ratios)
-        sys.stderr.write(f"\npaced ring / model: {said}; load {os.getloadavg()[0]:.1f}\n")
-    assert abs(ratios[-1] - 1) < 0.05
+        said = f"{times.median / MODEL:.3f}; load {os.getloadavg()[0]:.1f}"
+        sys.stderr.write(f"\npaced ring / model: {said}\n")
+    assert times.least >= MODEL
