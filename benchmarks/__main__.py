@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from artery.native import core
-from benchmarks import fleet, messages, network, sharing, space, start, steps
+from benchmarks import fleet, messages, network, ring, sharing, space, start, steps
 
 
 def main() -> None:
@@ -34,6 +36,9 @@ def main() -> None:
         steps.main()
     print("A fleet: 100,000 jobs on 12,500 nodes of 8, CPU seconds, better of two")
     fleet.main()
+    if find_spec("torch"):
+        print("An all-reduce of 16 MiB between two processes of this machine, by artery's own ring")
+        ring.main()
     print("Start of a fresh process, against one that does nothing")
     for one in start.measure():
         print(f"  {one.ratio:5.1f} x  {one.seconds:.2f} s  {one.command}")
