@@ -68,6 +68,8 @@ _FLAGS: Final = (
                  help="Nodes kept for failures (default 0)."),
     click.option("--repair-time", type=_TIME, metavar="TIME",
                  help="Until a lost node is back (default 1 d)."),
+    click.option("--notice-time", type=_TIME, metavar="TIME",
+                 help="Until a silent error is noticed (default 1 h)."),
     click.option("--restart-time", type=_TIME, metavar="TIME",
                  help="From failure to work again, in all (default: computed)."),
     click.option("--resize-time", type=_TIME, metavar="TIME",
@@ -90,7 +92,7 @@ _FLAGS: Final = (
 _NAMED: Final = frozenset({
     "policy", "policies", "failure rate", "rate", "placing", "network", "size-for", "tp", "pp",
     "cp", "chips", "jobs", "window", "elastic", "max_wait", "node_failures_per_1000_days",
-    "spares", "repair_time", "restart_time", "resize_time", "save_time", "interval",
+    "spares", "repair_time", "notice_time", "restart_time", "resize_time", "save_time", "interval",
     "store_bandwidth", "maintenance", "serve", "seed", "mix of jobs", "days", "load", "large",
     "burst", "synthetic", "size_for", "defragment", "spot",
 })  # fmt: skip

@@ -365,3 +365,23 @@ def test_rows_that_are_no_jobs_and_limits_that_nobody_gave_are_said(tmp_path: Pa
     answer = schedule(str(path), "dgx-h100:64", policies=("backfill-limits",))
     assert any("1 lines of" in said for said in answer.warnings)
     assert any("plays as backfill" in said for said in answer.warnings)
+
+
+def test_replicas_start_before_training_that_comes_with_them(tmp_path: Path) -> None:
+    # Two jobs of two nodes come to four, one of which serves for the hours until the first is done.
+    path = write(tmp_path, "submit,run,chips\n0,3600,16\n0,3600,16\n")
+    for on, waits in (("dgx-h100:40", [0, 0]), ("dgx-h100:32", [0, 3600])):
+        found = schedule(path, on, policies=("fifo",), serve="chips=8,peak=8,replica=8")
+        assert sorted(found.played[0].outcome.queue.tolist()) == waits
+
+
+@pytest.mark.parametrize("how", [{"rate": "rsc-1"}, {"node_failures_per_1000_days": 5.0}])
+def test_how_long_a_silent_error_goes_unnoticed_can_be_said(how: dict[str, Any]) -> None:
+    cases: list[tuple[dict[str, Any], float]] = [({}, 3600.0), ({"notice_time": 60.0}, 60.0)]
+    for told, seconds in cases:
+        found = schedule("synthetic:llm,jobs=5", "dgx-h100:64", policies=("fifo",), **how, **told)
+        assert found.failures is not None
+        silent = [each for each in found.failures.classes if each.severity == "silent"]
+        assert {each.duration for each in silent} == {seconds}
+    with pytest.raises(InputError, match="notice_time"):
+        schedule("synthetic:llm,jobs=5", "dgx-h100:64", notice_time=-1.0, **how)

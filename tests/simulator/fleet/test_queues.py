@@ -52,6 +52,15 @@ def test_waiting_is_that_of_m_m_c(servers: int, load: float) -> None:
     assert sum(many) / len(many) == pytest.approx(100.0 * erlang_c(servers, load), rel=0.04)
 
 
+@pytest.mark.parametrize("policy", ["fifo", "backfill", "elastic", "priority"])
+def test_of_jobs_that_come_at_once_the_first_of_the_queue_starts(policy: str) -> None:
+    # One node for one of them; who is listed first is no matter, what it is worth is.
+    jobs = [job("low", 0.0, 50.0, 8), job("high", 0.0, 100.0, 8, priority=1)]
+    for order in (jobs, jobs[::-1]):
+        fleet = Watched(setting(1, 8, policy), order).play().fleet
+        assert {each.priority: each.first_start for each in fleet.jobs} == {1: 0, 0: 100_000_000}
+
+
 def test_waiting_is_that_of_m_d_1() -> None:
     """Pollaczek and Khinchine: load/(2·(1 - load)) of the service time."""
     jobs = poisson(30_000, 0.6, 1, 7, fixed=True)

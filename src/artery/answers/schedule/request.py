@@ -11,7 +11,7 @@ from artery.answers.arguments import check_declared
 from artery.cloud.failures import RATES, FailureRate
 from artery.cloud.policies import POLICIES
 from artery.cloud.spares import REPAIR
-from artery.cloud.told_failures import Rates
+from artery.cloud.told_failures import NOTICE, Rates
 from artery.errors import InputError, Problem, Problems, UnknownNameError, UsageError
 from artery.units import parse
 
@@ -37,7 +37,8 @@ class Request:
     from the first. ``elastic`` is the share of the jobs of several chips that can be resized.
     ``network`` says how a step at a placement is priced: ``closed`` form, or ``simulate``, played.
     ``placing`` is ``topology`` or ``blind``; up to ``max_wait`` is waited for a better placement.
-    ``rate`` or ``node_failures_per_1000_days`` says how often nodes fail; neither: never.
+    ``rate`` or ``node_failures_per_1000_days`` says how often nodes fail; neither: never. A silent
+    error shows after ``notice_time``.
     ``spares`` nodes are kept for failures. ``maintenance`` are texts ``START:DURATION:NODES``,
     ``spot`` a file with the nodes that a provider grants over time. ``serve`` is
     ``chips=N,peak=N``: replicas that serve beside the training. ``size_for`` is
@@ -60,6 +61,7 @@ class Request:
     node_failures_per_1000_days: float | None = None
     spares: int = 0
     repair_time: float = REPAIR
+    notice_time: float = NOTICE
     restart_time: float | None = None
     save_time: float | None = None
     resize_time: float | None = None
@@ -76,8 +78,9 @@ class Request:
         """How often what fails; ``None``: nothing does."""
         given = self.node_failures_per_1000_days
         if given is not None:
-            return Rates(FailureRate("given", given, "given"), given, given, chips=None)
-        return None if self.rate is None else Rates(RATES[self.rate])
+            one = FailureRate("given", given, "given")
+            return Rates(one, given, given, chips=None, notice=self.notice_time)
+        return None if self.rate is None else Rates(RATES[self.rate], notice=self.notice_time)
 
 
 def read_request(options: Mapping[str, Any]) -> Request:
@@ -103,8 +106,8 @@ def read_request(options: Mapping[str, Any]) -> Request:
 
 _FLEET: Final = (
     "policies", "size_for", "serve", "jobs", "window", "elastic", "placing", "max_wait",
-    "defragment", "rate", "node_failures_per_1000_days", "spares", "repair_time", "maintenance",
-    "spot",
+    "defragment", "rate", "node_failures_per_1000_days", "spares", "repair_time", "notice_time",
+    "maintenance", "spot",
 )  # fmt: skip
 """Options of a fleet of jobs, which one job on spot instances does not have."""
 

@@ -41,7 +41,8 @@ class Fleet:
     ) -> None:
         self.setting, self.policy = setting, setting.policy
         self.cluster = Cluster(setting.nodes, setting.per_node, setting.leaf, setting.pod)
-        specs = sorted(jobs, key=lambda job: job.submit)
+        # Of those that come at one moment the queue's order holds, though each is looked at alone.
+        specs = sorted(jobs, key=lambda job: (job.submit, -job.priority))
         first = specs[0].submit if specs else 0.0
         self.jobs = [
             Job(index, spec, round((spec.submit - first) * MICRO), setting.per_node)
