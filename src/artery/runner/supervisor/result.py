@@ -15,9 +15,8 @@ class Recovery:
     """One way back to work, in seconds, part by part.
 
     ``detect``: from the last step that was done to the notice. ``teardown``: until nobody was in
-    the attempt. ``reform``: until there were enough to begin. ``rendezvous``: until all had met.
-    ``load``: until the state was there. ``first_step``: until a new step was done. ``warm``: every
-    newcomer was waiting already, with torch imported.
+    the attempt. ``reform``: until there were enough to begin. ``rejoin``: until all had met and had
+    the state. ``first_step``: until a new step was done.
     """
 
     attempt: int
