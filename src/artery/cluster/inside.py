@@ -22,8 +22,9 @@ class Inside:
 
     ``offset`` is the link of every arc of the first domain; that of copy ``c`` lies ``c`` times
     ``cables`` further, but for the last copy, if it is not full, they are in ``rest``. ``exits``
-    are the arcs from a chip to the seat of each of its own cards, and ``seats`` the number of the
-    slot's cable by node and card (both empty without a fabric).
+    are the arcs from a chip to the seat of each of its own cards, ``slots`` the first card that it
+    has and how many, and ``seat`` the vertex that each card of each node plugs into (all three
+    empty without a fabric).
     """
 
     whole: Assembly

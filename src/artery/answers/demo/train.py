@@ -7,12 +7,10 @@ count of the model's operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
+from artery.answers.telling import Heard, nobody
 from artery.errors import ArteryError
-
-Note = Callable[[str], None]
 
 MODEL: Final = "transformer"
 RUN: Final[dict[str, Any]] = {
@@ -23,7 +21,7 @@ KILL: Final = "kill:rank=1,step=15"
 """Between two checkpoints, those of steps 12 and 18: what was done since step 12 is lost."""
 
 
-def demo_train(note: Note = lambda _: None) -> dict[str, Any]:
+def demo_train(note: Heard = nobody) -> dict[str, Any]:
     """Train the same thing undisturbed and with a rank killed, and predict its step.
 
     Returns ``model``, ``ranks``, ``steps``, ``fault``, ``restarts``, ``lost_steps``,
@@ -38,7 +36,7 @@ def demo_train(note: Note = lambda _: None) -> dict[str, Any]:
         return {"error": str(error).split("\n", 1)[0]}
 
 
-def _trained(note: Note) -> dict[str, Any]:
+def _trained(note: Heard) -> dict[str, Any]:
     from artery.answers.train import train
     from artery.answers.train.compare import compare_training
     from artery.runner.probing.measured import Run

@@ -16,7 +16,6 @@ from artery.answers.arguments import (
     paths_of,
 )
 from artery.answers.diagnose.asked import (
-    Files,
     above_peak,
     check_asked,
     doubted,
@@ -35,6 +34,7 @@ from artery.answers.diagnose.proof import Proof
 from artery.answers.diagnose.run import RunHeld, by_run, run_held
 from artery.answers.diagnose.stage import Stage
 from artery.answers.diagnose.system import Asked, Stand, vendor_of
+from artery.answers.diagnose.told import Files
 from artery.answers.diagnose.trace import TraceHeld, trace_of, without_trace
 from artery.answers.diagnose.worlds import repricer
 from artery.answers.numbers import own_numbers

@@ -14,6 +14,7 @@ from artery.answers.diagnose.case import impossible_degrees
 from artery.answers.diagnose.fabric import CABLINGS
 from artery.answers.diagnose.job import DEGREES
 from artery.answers.diagnose.system import Asked, node_for, server_of
+from artery.answers.diagnose.told import Files
 from artery.answers.models import workload
 from artery.answers.saved import RUN_FORMATS
 from artery.answers.systems import file_and_chips, is_foreign, node_of, system_of
@@ -24,11 +25,8 @@ from artery.core.plan import Plan
 from artery.core.workload import Workload
 from artery.diagnoser.case import Case, Refusal
 from artery.errors import InputError, Problem, Problems, UsageError
-from artery.formats.reading import Reading
 from artery.step.legality import problems as broken_rules
 from artery.units import show_flops
-
-Files = Sequence[tuple[str, Reading]]
 
 
 def file_named(on: str | None, paths: Sequence[str]) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from artery.answers.telling import Heard, nobody
 from artery.answers.train.alone import HEARD, check_of_use
 from artery.answers.train.compare import TrainComparison, compare_training
 from artery.answers.train.request import Request, read_request
@@ -32,8 +33,6 @@ from artery.runner.supervisor.home import check, taken
 from artery.runner.supervisor.hosts import EVERYWHERE
 from artery.runner.supervisor.lifeline import abandoned
 from artery.runner.supervisor.result import RunResult
-
-Note = Callable[[str], None]
 
 _RANKS: Final = "the ranks of a run"
 
@@ -112,7 +111,7 @@ class UnkeptError(RunFailedError):
 def train(
     model: str,
     *,
-    note: Note = lambda _: None,
+    note: Heard = nobody,
     progress: Callable[[int, int], None] = lambda _, __: None,
     **options: Any,  # noqa: ANN401 - the fields of Request and of Settings, typed there
 ) -> TrainAnswer:
@@ -193,7 +192,7 @@ def _rows(log: Path, began: float) -> list[Row]:
     return []
 
 
-def _copied(log: Path, copy: str | None, note: Note) -> str:
+def _copied(log: Path, copy: str | None, note: Heard) -> str:
     """Copy the log to where that was asked; return why it could not be, empty if it was."""
     if copy is None:
         return ""
@@ -224,7 +223,7 @@ def _newest(saved: int, kept: Path | None) -> str:
 
 
 @contextmanager
-def _folder(directory: str | None, note: Note) -> Iterator[tuple[Path, list[bool]]]:
+def _folder(directory: str | None, note: Heard) -> Iterator[tuple[Path, list[bool]]]:
     """Give the run's folder; a temporary one goes unless the list says that it is to stay."""
     keep: list[bool] = []
     if directory is not None:
@@ -244,7 +243,7 @@ def _folder(directory: str | None, note: Note) -> Iterator[tuple[Path, list[bool
             shutil.rmtree(run, ignore_errors=True)
 
 
-def _swept(old: Path, note: Note) -> None:
+def _swept(old: Path, note: Heard) -> None:
     """Remove the temporary folder of a run that was killed, unless it can be gone on from."""
     step = max(Folder(old / "checkpoints").steps(), default=0)
     if not step:
@@ -296,7 +295,7 @@ def _steps(rows: Sequence[Row], settings: Settings) -> Steps:
     return Steps(whole, own, settings.global_batch / whole)
 
 
-def _compared(asked: Request, note: Note) -> TrainComparison:
+def _compared(asked: Request, note: Heard) -> TrainComparison:
     """Predict the step of this run from a calibration of this machine, and measure it."""
     settings = asked.settings
     batch = max(1, settings.global_batch // asked.ranks // settings.accumulate)

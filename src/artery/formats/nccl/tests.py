@@ -56,7 +56,7 @@ MOST_SPELT: Final = 1e6
 
 @dataclass(slots=True)
 class _Table:
-    """One table while it is read; ``raw`` are the rows before anything was made of them."""
+    """One table while it is read."""
 
     line: int
     header: Header | None = None

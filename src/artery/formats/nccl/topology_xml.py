@@ -62,7 +62,7 @@ class _Device:
 
 @dataclass(slots=True)
 class _Found:
-    """Everything in the file; ``depth`` guards nothing here, the text was checked before."""
+    """Everything in the file."""
 
     cpus: list[dict[str, str]] = field(default_factory=list)
     devices: list[_Device] = field(default_factory=list)
