@@ -8,7 +8,7 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from artery.answers.arguments import refused
 from artery.answers.lab import LabAnswer, described, lab_down, lab_up, ranked, told
@@ -17,6 +17,9 @@ from artery.errors import InputError, Problem, RunError, UsageError
 from artery.meter.surroundings import cores
 from artery.runner.extra import installed
 from artery.runner.lab import client, commanded
+
+if TYPE_CHECKING:
+    from artery.answers.lab.system import LabSystem
 
 _REAL: Final = ("engine", "delay", "queue", "loss")
 """Options that only a lab of real hosts has."""
@@ -155,26 +158,8 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
     Processes share one token bucket a wire; both they and the simulator hash with seed 0.
     """
     from artery.answers.bench import bench_collectives
-    from artery.answers.lab.system import lab_system
-    from artery.runner.lab.shape import Conditions
 
-    if on is None:
-        raise UsageError("--mode paced has no lab that stays up: name a SYSTEM")
-    kernel = [name for name in _REAL if options.get(name) is not None]
-    if kernel or asked.order != "packed":
-        raise UsageError(f"--mode paced takes no --{(kernel or ['order'])[0]}")
-    found = lab_system(
-        on,
-        options.get("overrides", ()),
-        rate=options.get("rate"),
-        rate_scale=options.get("rate_scale"),
-        engine="kernel",
-        conditions=Conditions(),
-    )
-    if found.system.chips_per_node > 1:
-        raise refused(
-            "SYSTEM", on, "has several chips a node", "a system of one: lab-switch, ethernet-10g:4"
-        )
+    found = _to_pace(on, asked, options)
     ranks = found.system.chips
     answer = bench_collectives(
         "all_reduce",
@@ -205,6 +190,31 @@ def _paced(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> BenchAn
         load=os.getloadavg()[0],
         cores=cores(),
     )
+
+
+def _to_pace(on: str | None, asked: _Asked, options: Mapping[str, Any]) -> LabSystem:
+    """Return the system whose wires are kept to; refuses what only real hosts can have."""
+    from artery.answers.lab.system import lab_system
+    from artery.runner.lab.shape import Conditions
+
+    if on is None:
+        raise UsageError("--mode paced has no lab that stays up: name a SYSTEM")
+    kernel = [name for name in _REAL if options.get(name) is not None]
+    if kernel or asked.order != "packed":
+        raise UsageError(f"--mode paced takes no --{(kernel or ['order'])[0]}")
+    found = lab_system(
+        on,
+        options.get("overrides", ()),
+        rate=options.get("rate"),
+        rate_scale=options.get("rate_scale"),
+        engine="kernel",
+        conditions=Conditions(),
+    )
+    if found.system.chips_per_node > 1:
+        raise refused(
+            "SYSTEM", on, "has several chips a node", "a system of one: lab-switch, ethernet-10g:4"
+        )
+    return found
 
 
 def _document(ended: Sequence[commanded.Ended]) -> dict[str, Any]:
