@@ -303,10 +303,15 @@ def test_any_number_of_ranks_has_a_finite_price(ranks: int) -> None:
 
 
 def test_strided_groups_of_a_torus_use_the_dimensions_they_fill() -> None:
-    # 4x4x8, every fourth chip: a group fills the second and third dimension, four links.
+    # 4x4x8, every fourth chip: a group fills the second and third dimension, two links along each.
+    # Half of the data goes along the third first: 7 blocks and then, of what the second gathered,
+    # 7·4; along the second 3 and 3·8. Of 64 halves of blocks the longer side carries 35.
     pricer = ClosedForm(torus((4, 4, 8), 100e9), replace(LIBRARY, name="ici"))
     found = seconds(pricer, "all_gather", LARGE, 32, 4, concurrent=True)
-    assert found == pytest.approx((31 / 32) * LARGE / 400e9, rel=1e-4)
+    assert found == pytest.approx(35 / 64 * LARGE / 200e9, rel=1e-4)
+    even = ClosedForm(torus((4, 4, 4), 100e9), replace(LIBRARY, name="ici"))
+    found = seconds(even, "all_gather", LARGE, 16, 4, concurrent=True)
+    assert found == pytest.approx(15 / 16 * LARGE / 400e9, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["halving_doubling", "HalvingDoubling", "halving-doubling"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from artery.cluster.torus import Torus
 from artery.collective.arrays import Flags, Floats, Ints
 from artery.core.system import System, Tier
 
@@ -28,28 +29,32 @@ def is_torus(system: System) -> bool:
     return any(tier.kind == "torus" for tier in system.tiers)
 
 
-def box_rate(system: System, dims: Floats) -> Floats:
-    """Return B/s per chip of the rings over a block of a torus that reaches along ``dims``.
+def side_rates(system: System, dims: Floats) -> Floats:
+    """Return B/s of a chip along each dimension (one row each) of blocks that reach along ``dims``.
 
     A dimension that is filled and closed gives rings both ways round, an open or partly filled
     one a line there and back.
     """
-    rate = np.zeros(dims.shape[1])
     for tier in system.tiers:
         if tier.kind == "torus":
-            links = np.where(_rings(tier, dims), 2.0, 1.0)
-            rate += np.where(dims > 1, links, 0.0).sum(axis=0) * tier.link.bandwidth
-            rate *= tier.link.efficiency
-    return rate
+            links = np.where(_rings(system, tier, dims), 2.0, 1.0)
+            rate = tier.link.bandwidth * tier.link.efficiency
+            return np.asarray(np.where(dims > 1, links, 0.0) * rate)
+    return np.zeros_like(dims)
 
 
-def _rings(tier: Tier, dims: Floats) -> Flags:
+def _rings(system: System, tier: Tier, dims: Floats) -> Flags:
     """Return along which of a torus's dimensions, one row each, groups go round a closed ring.
 
-    Whether dimensions are closed follows from what a chip can send.
+    Where nobody says which are closed, that follows from what a chip can send: all or none.
     """
     sizes = np.array(tier.dims, dtype=np.float64)[:, None]
-    closed = tier.bandwidth > tier.link.bandwidth * np.count_nonzero(sizes > 1) * (1 + 1e-9)
+    grid = system.router.structure
+    if isinstance(grid, Torus):
+        closed = np.array(grid.wrapped)[:, None]
+    else:
+        every = tier.link.bandwidth * np.count_nonzero(sizes > 1)
+        closed = np.full_like(sizes, tier.bandwidth > every * (1 + 1e-9), dtype=np.bool_)
     return np.asarray((dims == sizes) & closed & (sizes > 2))
 
 
@@ -57,6 +62,6 @@ def around(system: System, dims: Floats) -> Floats:
     """Return the steps along all dimensions, one after the other; data go both ways."""
     for tier in system.tiers:
         if tier.kind == "torus":
-            steps = np.where(_rings(tier, dims), np.floor(dims / 2), dims - 1)
+            steps = np.where(_rings(system, tier, dims), np.floor(dims / 2), dims - 1)
             return np.asarray(steps.sum(axis=0))
     return np.zeros(dims.shape[1])

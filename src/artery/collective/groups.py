@@ -14,7 +14,7 @@ import numpy as np
 
 from artery.cluster.wiring import Assembly
 from artery.collective.arrays import Flags, Floats, Ints
-from artery.collective.grid import around, box_rate, extents, is_torus
+from artery.collective.grid import around, extents, is_torus, side_rates
 from artery.collective.library import Library
 from artery.collective.partners import Node
 from artery.collective.placement import Placement, Spread
@@ -60,8 +60,9 @@ class Groups:
     ``outer_latency`` one way across the outermost tier. ``in_switch`` and ``sharp`` say that the
     switches inside the node, and all switches between nodes, reduce. ``torus`` flags groups on a
     torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group does not
-    extend) and which data go ``around`` in so many steps: half of a side that is closed, all of an
-    open one. ``packed`` flags groups that fill one ``node`` after the other, from its first chip.
+    extend), where a chip sends ``sides`` B/s along each, and which data go ``around`` in so many
+    steps: half of a side that is closed, all of an open one. ``packed`` flags groups that fill one
+    ``node`` after the other, from its first chip.
     """
 
     ranks: Floats
@@ -85,6 +86,7 @@ class Groups:
     sharp: Flags
     torus: Flags
     dims: Floats
+    sides: Floats
     around: Floats
     packed: Flags
     node: Node
@@ -142,6 +144,7 @@ def gather(
     inner = _inner_tier(system, node, stride)
     tiers = inner_tiers(system)
     dims = extents(system, ranks, stride)
+    sides = side_rates(system, dims)
     asked = _Asked(ranks, stride, concurrent)
     capacity = _capacities(system, library, spreads, asked, "exchange")
     along = _capacities(system, library, spreads, asked, "ring")
@@ -156,7 +159,7 @@ def gather(
         inner=inner,
         inner_rate=np.where(
             (stride > 1) & (dims.prod(axis=0) == ranks) & (ranks > 1) & is_torus(system),
-            box_rate(system, dims),
+            sides.sum(axis=0),
             _inner_rate(system, inner, node, asked, "ring"),
         ),
         inner_exchange=_inner_rate(system, inner, node, asked, "exchange"),
@@ -176,6 +179,7 @@ def gather(
         sharp=_sharp(spreads, network),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
         dims=dims,
+        sides=sides,
         around=around(system, dims),
         packed=_packed(node, ranks, stride, _node(system).chips),
         node=_node(system),

@@ -141,6 +141,7 @@ def _shape(system: System, name: str, ranks: int, size: int) -> dict[str, object
     plan = plan_of(system)
     if "dims" in takes and isinstance(plan, Torus) and ranks == system.chips:
         shape["dims"] = plan.dims
+        shape["closed"] = plan.wrapped
     return shape
 
 

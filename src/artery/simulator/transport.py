@@ -14,13 +14,15 @@ from artery.simulator.scenario import Scenario, protocol
 def transport_of(system: System, scenario: Scenario, chosen: Chosen) -> Transport:
     """Return how messages are sent: the transport's window, or a node's own where that is larger.
 
-    Inside a node no window holds the links back: it must cover their bandwidth times delay.
+    Inside a node no window holds the links back: it must cover their bandwidth times delay, on a
+    torus that of its longest way, for neighbours hand on hop by hop.
     """
     known = protocol(scenario.transport)
     inner = system.tiers[0] if system.tiers else None
     window = known.window
     if inner is not None:
-        delay = 2 * inner.latency * inner.link.bandwidth * inner.link.efficiency
+        hops = max(sum(inner.dims) - len(inner.dims), 1)
+        delay = 2 * hops * inner.latency * inner.link.bandwidth * inner.link.efficiency
         window = max(window, ceil(delay / known.segment) + 2)
     if not chosen.segment:
         return Transport(0, window, scenario.packet, least=1)

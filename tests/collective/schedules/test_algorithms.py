@@ -204,6 +204,43 @@ def test_a_torus_is_left_by_links_only() -> None:
     assert (hops == 1).all()
 
 
+@pytest.mark.parametrize(
+    ("dims", "closed"),
+    [
+        ((4,), (False,)),
+        ((2, 4), (False, False)),
+        ((3, 5), (False, True)),
+        ((3, 3, 4), (False,) * 3),
+    ],
+)
+@pytest.mark.parametrize("collective", ["all_gather", "reduce_scatter", "all_reduce", "alltoall"])
+def test_open_sides_of_a_torus_are_not_gone_round(
+    collective: Collective, dims: tuple[int, ...], closed: tuple[bool, ...]
+) -> None:
+    """No message goes from one end of an open side to the other, but an all-to-all's own."""
+    ranks = int(np.prod(dims))
+    verdict = verify(schedule("torus", collective, ranks, dims=dims, closed=closed))
+    assert verdict.faults == ()
+    source, target = (np.array(np.unravel_index(ends, dims[::-1]))[::-1]
+                      for ends in (verdict.source, verdict.target))  # fmt: skip
+    for axis, (size, ring) in enumerate(zip(dims, closed, strict=True)):
+        apart = np.abs(source[axis] - target[axis])
+        if not ring and collective != "alltoall":
+            assert apart.max() == 1
+        assert (np.count_nonzero(source != target, axis=0) == 1).all()
+        assert apart.max() < size
+
+
+@pytest.mark.parametrize("collective", ["all_gather", "reduce_scatter"])
+def test_the_middle_of_an_open_side_carries_all_that_its_ends_lack(collective: Collective) -> None:
+    """Over a link of a line of eight go as many blocks as there are chips behind it."""
+    verdict = verify(schedule("torus", collective, 8, dims=(8,), closed=(False,)))
+    upwards = verdict.target > verdict.source
+    behind = verdict.source[upwards] + 1 if collective == "all_gather" else (
+        7 - verdict.source[upwards])  # fmt: skip
+    assert (verdict.carried[upwards] == 2 * behind).all()
+
+
 @pytest.mark.parametrize(("ranks", "radix", "switches"), [(64, 64, 1), (65, 64, 3), (16, 4, 5)])
 def test_switches_of_a_radix(ranks: int, radix: int, switches: int) -> None:
     built = played("collnet", "all_reduce", ranks, radix=radix)

@@ -73,7 +73,7 @@ class Case:
         """Return what the wiring has to do with it, if it has."""
         kinds = {tier.kind for tier in self.system.tiers}
         if "torus" in kinds:
-            return "sides"
+            return "sides" if ratio > 1 else None
         if self.system.tiers[0].name == ON_CHIP:
             return "rows"
         slots = self.algorithm == "tree" and self._crosses and "pcie-tree" in kinds

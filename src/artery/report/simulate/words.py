@@ -105,8 +105,8 @@ _EN = {
     "it to the bytes, as the library's own model does.",
     "partners": "The closed form adds up the messages that wait for each other; where ranks stand "
     "in for others, those of several steps share links.",
-    "sides": "On sides of a torus that are open or unlike, some links wait for others; the "
-    "closed form takes all of them as busy.",
+    "sides": "On sides of a torus that are open or unlike, some links wait for others, and a "
+    "rank's next one may be a row away; the closed form takes the busiest side as always busy.",
     "slots": "The closed form takes chips and network cards to have links of their own; here the "
     "heads of trees send to both over one slot.",
     "turns": "Messages to one receiver come in turns, now more, now fewer than it can take; the "
@@ -210,7 +210,8 @@ _ZH = {
     "hidden": "单看网络，时延藏在最慢的链路之后；闭式公式与通信库的模型一样，把时延加到字节之上。",
     "partners": "闭式公式把相互等待的消息逐一相加；有的 rank 代替别的 rank 时，"
     "不同步骤的消息会共用链路。",
-    "sides": "环面有开放或长度不等的边时，一些链路要等另一些；闭式公式认为全部链路一直在忙。",
+    "sides": "环面有开放或长度不等的边时，一些链路要等另一些，下一个 rank 可能相隔一整行；"
+    "闭式公式认为最忙的一边一直在忙。",
     "slots": "闭式公式认为芯片与网卡各有自己的链路；此处树的首芯片经同一插槽向两者发送。",
     "turns": "发往同一接收方的消息轮流到达，时多时少；闭式公式认为接收方一直在忙。",
     "meeting": "路径在上面的链路上相遇；闭式公式认为每条路径独占链路。",
