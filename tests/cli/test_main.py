@@ -290,4 +290,4 @@ def test_a_trace_does_not_take_the_answers_place(
     more: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["plan", "gpt2", "--on", "dgx-h100", *more]) == 2
-    assert "the trace and the answer both go to" in capsys.readouterr().err
+    assert "both write" in capsys.readouterr().err

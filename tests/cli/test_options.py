@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner, Result
@@ -86,3 +88,74 @@ def test_one_size_and_a_range_exclude_each_other(capsys: pytest.CaptureFixture[s
     words = ["expect", "all_reduce", "--on", "dgx-h100", "--size", "8", "--sizes", "8:16:x2"]
     assert main(words) == 2
     assert "--size and --sizes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("expect", "all_reduce", "--on", "{toml}:16"),
+        ("plan", "gpt2", "--on", "{toml}"),
+        ("scale", "gpt2", "--on", "{toml}", "--chips", "8"),
+        ("simulate", "all_reduce", "--on", "{toml}"),
+        ("simulate", "--work", "{toml}", "--on", "dgx-h100:8"),
+        ("simulate", "all_reduce", "--on", "dgx-h100:8", "--placement", "{toml}"),
+        ("simulate", "alltoall", "--on", "dgx-h100:8", "--matrix", "{toml}"),
+        ("expect", "all_reduce", "--on", "dgx-h100", "--set", "chip={toml}"),
+        ("expect", "all_reduce", "--on", "ib.txt", "--node", "{toml}"),
+        ("fabric", "check", "{toml}"),
+        ("fabric", "diff", "other.txt", "{toml}"),
+        ("fabric", "export", "{toml}:16", "--to", "csv"),
+        ("schedule", "{toml}", "--on", "dgx-h100:64"),
+        ("diagnose", "{toml}"),
+        ("lint", "{toml}"),
+        ("read", "{toml}"),
+        ("calibrate", "{toml}", "--on", "dgx-h100"),
+        ("explain", "--from", "{toml}"),
+        ("goodput", "gpt2", "--on", "{toml}"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_writes_over_what_it_reads(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text("as it was", encoding="utf-8")
+    for language, said in (("en", "would write over"), ("zh", "会覆盖所读的")):
+        out = str(tmp_path / "x" / ".." / "mine.toml")  # the same file by another name
+        (tmp_path / "x").mkdir(exist_ok=True)
+        line = [word.format(toml=file) for word in words]
+        assert main([*line, "-o", out, "--lang", language]) == 2
+        assert said in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == "as it was"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", "all_reduce", "--on", "dgx-h100:8", "--map", "{json}", "--trace", "{json}"),
+        ("simulate", "all_reduce", "--on", "dgx-h100:8", "--map", "{json}", "-o", "{json}"),
+        ("simulate", "all_reduce", "--on", "dgx-h100:8", "--trace", "-"),
+        ("plan", "gpt2", "--on", "dgx-h100:8", "--trace", "{json}", "-o", "{json}"),
+        ("plan", "gpt2", "--on", "dgx-h100:8", "--trace", "-"),
+    ],
+    ids=" ".join,
+)
+def test_two_outputs_are_not_written_into_one_place(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for language, said in (("en", "both write"), ("zh", "都写")):
+        line = [word.format(json=tmp_path / "x.json") for word in words]
+        assert main([*line, "--lang", language]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_an_output_replaces_what_stands_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # A bare word is the collective's name, whatever file of that name is there.
+    for _ in range(2):
+        asked = ["expect", "all_reduce", "--on", "dgx-h100:8", "--size", "1M", "--json"]
+        assert main([*asked, "-o", "all_reduce"]) == 0
+    assert '"schema": "artery.expect/1"' in (tmp_path / "all_reduce").read_text("utf-8")
+    assert capsys.readouterr().err == ""

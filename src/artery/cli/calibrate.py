@@ -11,6 +11,7 @@ from artery.cli.options import (
     set_option,
     system_option,
 )
+from artery.cli.outputs import guarded, writable
 from artery.report.words import Language
 
 
@@ -40,7 +41,11 @@ from artery.report.words import Language
 )
 @click.option("--nccl", metavar="VERSION", help="Version of NCCL, for example 2.27.")
 @click.option(
-    "-o", "--out", metavar="FILE", help="Write the fitted system as a file for --on (- = stdout)."
+    "-o",
+    "--out",
+    metavar="FILE",
+    callback=writable,
+    help="Write the fitted system as a file for --on (- = stdout).",
 )
 @click.option(
     "--even-worse",
@@ -50,6 +55,7 @@ from artery.report.words import Language
 @form_options
 @set_option
 @debug_option
+@guarded
 def command(
     *,
     files: tuple[str, ...],
@@ -83,8 +89,6 @@ def command(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out == "-" and as_json:
         raise click.UsageError("-o - and --json both write stdout; name a file for the system")
-    if out is not None:
-        _check_out(out, (*files, *plan_from, on, on.rpartition(":")[0]))
     from artery.answers.calibrate import calibrate, check_better
     from artery.answers.calibrate.file import calibrated_values
     from artery.report.calibrate import calibrate_drawing, calibrate_payload, calibrated_file
@@ -111,12 +115,3 @@ def command(
         deliver(calibrate_drawing(answer, lang, out), "-")
     if refused is not None:
         check_better(answer)
-
-
-def _check_out(out: str, inputs: tuple[str, ...]) -> None:
-    """Refuse to write over what is read."""
-    from artery.report.writing.files import overwrites
-
-    for one in inputs:
-        if overwrites(out, one):
-            raise click.UsageError(f"-o {out} would overwrite {one}, which is read; name another")

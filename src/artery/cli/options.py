@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 import click
 
 from artery import units
+from artery.cli.outputs import guarded, writable
 from artery.errors import InputError
 from artery.report.words import Language
-from artery.report.writing.files import check_writable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -103,13 +103,6 @@ def debug_option(command: _Command) -> _Command:
     )(command)
 
 
-def writable(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a file to be written, or raise ``InputError`` before any work is done."""
-    if value is not None:
-        check_writable(value)
-    return value
-
-
 def language_option(command: _Command) -> _Command:
     """Give a group ``--lang``: what its commands answer in, and its own help."""
     return _language_option(exposed=False)(command)
@@ -145,8 +138,9 @@ def form_options(command: _Command) -> _Command:
 
 
 def shared_options(command: _Command) -> _Command:
-    """Give a command ``--json``, ``--lang``, ``--out`` and ``--debug``."""
+    """Give a command ``--json``, ``--lang``, ``--out`` and ``--debug``, and guard its outputs."""
     for option in (
+        guarded,
         debug_option,
         click.option(
             "-o",

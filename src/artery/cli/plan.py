@@ -7,7 +7,8 @@ from dataclasses import replace
 import click
 
 from artery.cli.flags import Whole, from_option, plan_flags, request
-from artery.cli.options import node_option, set_option, shared_options, writable
+from artery.cli.options import node_option, set_option, shared_options
+from artery.cli.outputs import writable
 from artery.cli.watching import watching
 from artery.errors import InfeasibleError
 from artery.report.words import Language
@@ -56,9 +57,6 @@ def command(
     input. What is not given is searched: the plan shown is the best that fits in memory.
     Exit code 4 says that none fits; the answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    if trace == out:
-        place = "standard output" if out == "-" else out
-        raise click.UsageError(f"the trace and the answer both go to {place}; name another file")
     asked = request(model, on, saved, flags)
     from artery.answers.plan import plan
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import click
 
-from artery.cli.options import debug_option, form_options, set_option, writable
+from artery.cli.options import debug_option, form_options, set_option
+from artery.cli.outputs import guarded, writable
 from artery.report.words import Language
 
 
@@ -46,6 +46,7 @@ def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @form_options
 @set_option
 @debug_option
+@guarded
 def command(
     *,
     files: tuple[str, ...],
@@ -71,8 +72,6 @@ def command(
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
     if out is not None and len(files) != 1:
         raise click.UsageError("-o writes one system: give it one FILE")
-    if out is not None and out != "-" and Path(out).resolve() == Path(files[0]).resolve():
-        raise click.UsageError(f"-o would write over {files[0]}, which is read: name another file")
     if overrides and out is None:
         raise click.UsageError("--set changes the system that -o writes: add -o FILE")
     if out is not None and anonymise:

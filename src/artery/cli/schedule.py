@@ -9,7 +9,8 @@ from typing import Any, Final
 import click
 
 from artery.cli.all_flags import AllFlags, refused, told_on_the_line
-from artery.cli.options import quantity, set_option, shared_options, system_option, writable
+from artery.cli.options import quantity, set_option, shared_options, system_option
+from artery.cli.outputs import writable
 from artery.errors import InfeasibleError, InputError, UsageError
 from artery.report.words import Language
 
@@ -144,7 +145,7 @@ def command(
     goes to stderr. Exit code 4 says that the model fits no number of spot instances; the
     answer is printed all the same.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
-    _check_files(timeline_file, out)
+    _check_ending(timeline_file)
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     from artery.answers.schedule import schedule
 
@@ -191,17 +192,11 @@ def command(
         raise click.exceptions.Exit(InfeasibleError.exit_code)
 
 
-def _check_files(timeline_file: str | None, out: str) -> None:
-    """Refuse two outputs in one place, and a timeline of a kind that there is not."""
-    if timeline_file is None or timeline_file == "/dev/null":
+def _check_ending(name: str | None) -> None:
+    """Refuse a timeline of a kind that there is not."""
+    if name in {None, "-", os.devnull} or str(name).lower().endswith((".csv", ".json")):
         return
-    if timeline_file != "-" and not timeline_file.lower().endswith((".csv", ".json")):
-        raise UsageError(
-            f"--timeline {timeline_file!r} must end in .csv, .json, or .trace.json for Perfetto"
-        )
-    named = [name if name == "-" else os.path.realpath(name) for name in (timeline_file, out)]
-    if named[0] == named[1]:
-        raise UsageError(f"--timeline and --out both write {out!r}; name a file for each")
+    raise UsageError(f"--timeline {name!r} must end in .csv, .json, or .trace.json for Perfetto")
 
 
 class _Watch:

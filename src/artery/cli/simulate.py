@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
 
 import click
 
 from artery.cli.options import node_option, set_option, shared_options, system_option
+from artery.cli.outputs import writable
 from artery.cli.watching import watching
 from artery.errors import UsageError
 from artery.report.words import Language
@@ -74,10 +74,26 @@ def _flags(command: Any) -> Any:  # noqa: ANN401 - a click decorator
     metavar="FILE|FOLDER",
     help="Play a whole job instead: Chakra traces (one, or a folder of all) or GOAL.",
 )
-@click.option("--map", "map_file", metavar="FILE", help="Write the load of every link (CSV, JSON).")
-@click.option("--trace", "trace_file", metavar="FILE", help="Write a timeline for Perfetto.")
 @click.option(
-    "--export", "export_file", metavar="FILE", help="Write the schedule: GOAL, or .cm for htsim."
+    "--map",
+    "map_file",
+    metavar="FILE",
+    callback=writable,
+    help="Write the load of every link (CSV, JSON).",
+)
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE",
+    callback=writable,
+    help="Write a timeline for Perfetto.",
+)
+@click.option(
+    "--export",
+    "export_file",
+    metavar="FILE",
+    callback=writable,
+    help="Write the schedule: GOAL, or .cm for htsim.",
 )
 @node_option
 @set_option
@@ -119,7 +135,7 @@ def command(
     from artery.report.writing.files import write_whole
     from artery.report.writing.json import document
 
-    _check_files({"--map": map_file, "--trace": trace_file, "--export": export_file, "--out": out})
+    _check_endings({"--map": map_file, "--trace": trace_file, "--export": export_file})
     if work is not None:
         if collective is not None:
             raise UsageError(f"--work plays what its file says; leave {collective} out")
@@ -180,32 +196,12 @@ ENDINGS = {"--map": (".csv", ".json"), "--trace": (".json",), "--export": (".goa
 """How the files' names may end; devices and pipes have no ending."""
 
 
-def _check_files(given: dict[str, str | None]) -> None:
-    """Refuse, before anything is played, what could not be written in the end.
-
-    Two outputs in one place, of which only the last would be left; names that promise another
-    format; folders that are not there.
-    """
-    from artery.report.writing.files import check_writable
-
-    seen: dict[str, str] = {}
-    for flag, name in given.items():
-        if name is None or name == "/dev/null":
-            continue
-        place = "stdout" if name == "-" else os.path.realpath(name)
-        if place in seen:
-            raise UsageError(f"{seen[place]} and {flag} both write {name!r}; name a file for each")
-        seen[place] = flag
-        _check_ending(flag, name)
-        check_writable(name)
-
-
-def _check_ending(flag: str, name: str) -> None:
+def _check_endings(given: dict[str, str | None]) -> None:
     """Refuse a file of another format than the one that its name promises."""
     from artery.report.writing.files import is_special
 
-    endings = ENDINGS.get(flag)
-    if endings is None or name in {"", "-"} or is_special(name):
-        return
-    if not name.lower().endswith(endings):
+    for flag, name in given.items():
+        endings = ENDINGS[flag]
+        if not name or name == "-" or is_special(name) or name.lower().endswith(endings):
+            continue
         raise UsageError(f"{flag} writes {' or '.join(endings)}, not {name!r}; end its name so")

@@ -134,7 +134,7 @@ def test_no_input_is_overwritten(
     before = Path(out).read_bytes()
     command = ["calibrate", log, "--from", launched, "--on", f"{system}:32", "-o", out]
     assert main(command) == 2
-    assert "would overwrite" in capsys.readouterr().err
+    assert "would write over" in capsys.readouterr().err
     assert Path(out).read_bytes() == before
 
 
