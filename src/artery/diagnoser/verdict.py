@@ -27,7 +27,7 @@ PLATEAU: Final = 0.75
 """Assumed: from three quarters of the largest expected bandwidth on a size is bound by bandwidth;
 below, start-up times and the choice of algorithm rule, which the model knows less well."""
 
-_LIKELY: Final = 0.05
+LIKELY: Final = 0.05
 """Assumed: less confidence than one in twenty is shown only as what does not explain it."""
 
 _SHOWN: Final = 8
@@ -227,7 +227,7 @@ def _asked(
     fact = TRANSPORT if float(nodes) > 1 else TOPOLOGY
     if any(name in case.facts for name in _TOLD[fact.fact]):
         return ()
-    fit = [one for one in weighed if one.explanation.fits and one.confidence >= _LIKELY]
+    fit = [one for one in weighed if one.explanation.fits and one.confidence >= LIKELY]
     words = fact.why if len(fit) > 1 else (_ONE if fit else _NONE)[fact.fact]
     return (replace(fact, why=words),)
 
@@ -279,8 +279,8 @@ def _shown(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
     likely = [
         one
         for one in weighed
-        if one.confidence >= _LIKELY and (one.evidence or one.explanation.fits is not None)
+        if one.confidence >= LIKELY and (one.evidence or one.explanation.fits is not None)
     ]
-    refuted = [one for one in weighed if one.confidence < _LIKELY and _is_refuted(one.explanation)]
+    refuted = [one for one in weighed if one.confidence < LIKELY and _is_refuted(one.explanation)]
     refuted.sort(key=lambda one: one.explanation.remains or 0.0)
     return tuple((likely + refuted)[:_SHOWN])

@@ -13,6 +13,7 @@ from artery import units
 from artery.answers.diagnose import DiagnoseAnswer
 from artery.answers.diagnose.proof import Proof
 from artery.diagnoser.rules import World, shown
+from artery.diagnoser.verdict import LIKELY
 from artery.diagnoser.weigh import Weighed
 from artery.report.diagnose.proof import gigabytes
 from artery.report.diagnose.words import diagnose_words
@@ -21,7 +22,6 @@ from artery.report.said import said
 from artery.report.words import Language, Words
 
 _SURE: Final = 0.99
-_LIKELY: Final = 0.05
 
 
 def findings_drawing(answer: DiagnoseAnswer, language: Language) -> Iterator[RenderableType]:
@@ -59,7 +59,7 @@ def _cause(number: int, one: Weighed, answer: DiagnoseAnswer, language: Language
 
 def _is_seen(one: Weighed) -> bool:
     """Whether the files show the cause, so that it is likely though its price misses."""
-    return bool(one.evidence) and one.confidence >= _LIKELY
+    return bool(one.evidence) and one.confidence >= LIKELY
 
 
 def _share(one: Weighed) -> str:
@@ -121,7 +121,5 @@ def of_same_world(proof: Proof, findings: Sequence[Weighed]) -> tuple[Weighed, .
     return tuple(
         one
         for one in findings
-        if one.explanation.world == proof.world
-        and one.explanation.fits
-        and one.confidence > _LIKELY
+        if one.explanation.world == proof.world and one.explanation.fits and one.confidence > LIKELY
     )

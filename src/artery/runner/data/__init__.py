@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from torch import Tensor
+
+HELD_OUT: Final = 5
+"""Of real samples one in five is held out, always the same ones."""
 
 
 class Data(Protocol):

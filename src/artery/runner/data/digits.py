@@ -13,10 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from artery.runner.data import HELD_OUT
 from artery.runner.extra import needed
-
-_HELD_OUT: Final = 5
-"""One sample in five is held out, drawn once and for all: in the file the classes take turns."""
 
 
 class Digits:
@@ -35,8 +33,9 @@ class Digits:
         found = needed("sklearn.datasets", "scikit-learn", "the digits").load_digits()
         pixels = torch.tensor(found.images, dtype=torch.float32) / 8 - 1
         classes = torch.tensor(found.target, dtype=torch.int64)
+        # Drawn once and for all: in the file the classes take turns.
         order = torch.randperm(len(classes), generator=torch.Generator().manual_seed(0))
-        held, kept = order[: len(order) // _HELD_OUT], order[len(order) // _HELD_OUT :]
+        held, kept = order[: len(order) // HELD_OUT], order[len(order) // HELD_OUT :]
         return pixels[kept], classes[kept], pixels[held], classes[held]
 
     @property

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from artery.errors import InputError, Problem, Problems
 from artery.places import is_folder
+from artery.runner.data import HELD_OUT
 from artery.runner.extra import needed
 
 _ENDINGS: Final = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".ppm", ".tiff"})
-_HELD_OUT: Final = 5
 _SHOWN: Final = 20
 """Assumed: problems that are listed before the rest are counted."""
 
@@ -87,7 +87,7 @@ class Folder:
             raise _wrong(path, f"{self.classes} folders of images", "two classes or more", fix)
         if not self._train or not self._test:
             rule = f"images end in {', '.join(sorted(_ENDINGS))}; some are held out"
-            fix = f"give each class {_HELD_OUT} images or more"
+            fix = f"give each class {HELD_OUT} images or more"
             raise _wrong(path, f"{self.training} + {self.testing} images", rule, fix)
         broken: list[Problem] = []
         for file, _ in self._train + self._test:
@@ -130,7 +130,7 @@ def _parted(found: Samples) -> tuple[Samples, Samples]:
     parts: tuple[Samples, Samples] = ([], [])
     for sample in found:
         count = seen[sample[1]] = seen.get(sample[1], 0) + 1
-        parts[count % _HELD_OUT == 0].append(sample)
+        parts[count % HELD_OUT == 0].append(sample)
     return parts
 
 
