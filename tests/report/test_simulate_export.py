@@ -156,3 +156,43 @@ def test_a_work_is_not_exported(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["simulate", "--work", "x.goal", "--on", "dgx-h100:8", "--export", "y.goal"]
     assert main(asked) == 2
     assert "--export are of a collective" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--size", "64M", "--export", "x.cm"), "htsim's switches add nothing"),
+        (("--size", "1G", "--trace", "x.json"), "a timeline has at most"),
+    ],
+)
+def test_what_best_may_not_be_is_refused_before_anything_is_played(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from artery.answers.simulate import played
+
+    def never(*_: object) -> None:
+        raise AssertionError("played")
+
+    monkeypatch.chdir(tmp_path)
+    line = ["simulate", "all_reduce", "--on", "dgx-h100:16", "--algorithm", "best", *words]
+    with monkeypatch.context() as patched:
+        patched.setattr(played, "simulate", never)
+        assert main(line) == 3
+        told = capsys.readouterr().err
+        assert "best, which may be collnet" in told
+        assert said in told
+        assert "ring or torus" in told
+        assert main([*line, "--lang", "zh"]) == 3
+        assert "best 可能为 collnet" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_best_of_what_fits_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "x.cm"
+    line = ["simulate", "all_reduce", "--on", "dgx-h100:16", "--size", "64K", "--export", str(file)]
+    assert main([*line, "--algorithm", "best", "--offload", "none"]) == 0
+    assert file.read_text("utf-8").startswith("# all_reduce")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -152,7 +153,8 @@ def command(
     laid = None if export_file is None else partial(export, export_file, files, warnings)
     with watching() as told:
         timed = trace_file is not None
-        answer = watched(told, collective, on, laid=laid, timed=timed, **options)
+        fits = _fitting(export_file, timed=timed)
+        answer = watched(told, collective, on, laid=laid, fits=fits, timed=timed, **options)
     if map_file is not None:
         files.append((map_file, link_map(answer, as_json=map_file.endswith(".json"))))
     if trace_file is not None:
@@ -165,6 +167,22 @@ def command(
         write_whole(out, document("simulate", simulate_payload(answer)))
     else:
         deliver(simulate_drawing(answer, lang), out, least=TABLE_WIDTH)
+
+
+def _fitting(export_file: str | None, *, timed: bool) -> Callable[[Any, str], None] | None:
+    """Return what refuses schedules that the files asked for cannot hold; none without files."""
+    from artery.report.simulate.files import check_export, check_trace
+
+    if export_file is None and not timed:
+        return None
+
+    def fits(jobs: Any, engine: str) -> None:  # noqa: ANN401 - handed through from answers to report
+        if export_file is not None:
+            check_export(export_file, jobs, engine)
+        if timed:
+            check_trace(jobs, engine)
+
+    return fits
 
 
 def _play_work(

@@ -7,13 +7,14 @@ received; a barrier fires when it has been fired ``count`` times. Identifiers be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
 from artery.formats.channels import Channel, Sent, sent, title
 
@@ -23,6 +24,14 @@ LARGEST: Final = 2**31 - 1
 _Ints = NDArray[np.int64]
 
 
+def check_switches(schedules: Iterable[Schedule]) -> None:
+    """Raise :class:`artery.errors.InputError` for a schedule in which switches add."""
+    for one in schedules:
+        if one.switches:
+            fix = "take a ring or a tree, or --offload none"
+            raise _refused(one.name, "htsim's switches add nothing", fix)
+
+
 def htsim_traffic(channels: Sequence[Channel]) -> Iterator[str]:
     """Yield the lines of ``channels`` that run side by side.
 
@@ -30,10 +39,7 @@ def htsim_traffic(channels: Sequence[Channel]) -> Iterator[str]:
     messages are written as one byte. Raises :class:`artery.errors.InputError` for switches that
     add, and for a message of 2 GiB.
     """
-    for one in channels:
-        if one.schedule.switches:
-            fix = "take a ring or a tree"
-            raise _refused(one.schedule.name, "htsim's switches add nothing", fix)
+    check_switches(one.schedule for one in channels)
     messages = sent(channels)
     traffic, where = _traffic(messages), messages.hosts
     if traffic.size.max(initial=0) > LARGEST:

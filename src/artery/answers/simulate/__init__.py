@@ -36,14 +36,17 @@ def watched(
     on: str,
     *,
     laid: Laid | None = None,
+    fits: Laid | None = None,
     timed: bool = False,
     **options: Any,  # noqa: ANN401 - the fields of Request, each typed there
 ) -> SimulateAnswer:
     """Return what :func:`simulate` returns; ``tell`` is told what is being done.
 
-    ``laid`` is told what is played before it is, of ``best`` afterwards. Where every message must
-    be ``timed``, what cannot be is refused before it is played.
+    ``laid`` is told what is played before it is, of ``best`` afterwards; ``fits`` is told of all
+    that ``best`` may be, and may refuse them, before any is played. Where every message must be
+    ``timed``, what cannot be is refused before it is played.
     """
+    from artery.answers.simulate.played import refuse_unfit
     from artery.answers.simulate.question import question_of
 
     known = {field.name for field in fields(Request)} - {"collective", "on"}
@@ -55,6 +58,9 @@ def watched(
     tell("laying the network out")
     question = question_of(request)
     question = replace(question, scenario=replace(question.scenario, timed=timed))
+    if request.algorithm == "best" and fits is not None:
+        tell("laying the algorithms out")
+        refuse_unfit(question, fits)
     return _answer(replace(request, routing=question.scenario.routing), question, tell, laid)
 
 

@@ -19,8 +19,8 @@ from artery.collective.overheads import Played as Asked
 from artery.collective.placement import Placement, listed, packed
 from artery.core.pricing import Collective, Demand
 from artery.core.system import System
-from artery.errors import InputError, UnknownNameError, UsageError
-from artery.simulator.choice import choose
+from artery.errors import InputError, Problem, UnknownNameError, UsageError
+from artery.simulator.choice import choose, refuse_untimed
 from artery.simulator.pipes import PACKET
 from artery.simulator.placed import Placed, buffer
 from artery.simulator.scenario import Scenario
@@ -259,6 +259,42 @@ def fastest(question: Question, tell: Callable[[str], None]) -> tuple[Outcome, t
         raise UsageError(f"no algorithm of {question.collective} can be played here: {found}")
     order = sorted(tried, key=lambda one: (one.seconds is None, one.seconds or 0.0))
     return best, tuple(order)
+
+
+def refuse_unfit(question: Question, fits: Laid) -> None:
+    """Raise ``InputError`` if the fastest may be one that ``fits`` refuses, before any is played.
+
+    Which is the fastest shows at the end alone: what its file may not hold would be learnt then.
+    Where messages must be timed, algorithms of which none is are refused as well.
+    """
+    unfit: dict[str, Problem] = {}
+    able: list[str] = []
+    for name in filter(question.offload.allows, algorithms(question.collective)):
+        try:
+            jobs, _, scenario = prepared(question, name)
+            found = choose(jobs, scenario)
+        except (InputError, UsageError):
+            continue  # it is not tried either
+        try:
+            if scenario.timed:
+                refuse_untimed(found)
+            fits(jobs, found.engine)
+            able.append(name)
+        except InputError as error:
+            unfit[name] = error.problems[0]
+    if not unfit:
+        return
+    name, problem = next(iter(unfit.items()))
+    if not able:
+        raise InputError(problem)
+    raise InputError(
+        Problem(
+            field="algorithm",
+            found=f"best, which may be {name}: {problem.found}",
+            rule=problem.rule,
+            fix=f"--algorithm {' or '.join(able)}",
+        )
+    )
 
 
 def _affordable(question: Question, name: str) -> None:

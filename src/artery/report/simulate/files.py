@@ -16,7 +16,7 @@ from artery.answers.simulate.result import SimulateAnswer
 from artery.errors import InputError, Problem
 from artery.formats.channels import Channel
 from artery.formats.goal import goal
-from artery.formats.htsim_traffic import htsim_traffic
+from artery.formats.htsim_traffic import check_switches, htsim_traffic
 from artery.report.writing.rows import rows_text
 from artery.simulator.choice import untimed
 from artery.simulator.loads import busy_seconds, vertex
@@ -94,12 +94,7 @@ def export(
     To ``warnings`` goes what a reader of the file should know. Raises ``InputError`` where
     ``engine`` plays a sample, for too many messages, and for what the format does not hold.
     """
-    sampled = engine == "sampled"
-    count = sum(transfers_of(job) for job in jobs)
-    if sampled or count > MOST_TIMES:
-        found = f"{count:,} messages" + (", of which a sample was played" if sampled else "")
-        rule = f"a schedule of at most {MOST_TIMES:,} messages is written"
-        raise InputError(Problem(field="export", found=found, rule=rule, fix="fewer chips"))
+    check_export(name, jobs, engine)
     channels = [Channel(job.schedule, job.size, job.chips) for job in jobs]
     lines = htsim_traffic(channels) if name.lower().endswith(".cm") else goal(channels)
     files.append((name, "\n".join(lines)))
@@ -108,6 +103,25 @@ def export(
             "switches that add are ranks of the file, after those of chips: other simulators take "
             "them as hosts, and --work does not play them; --offload none has chips add"
         )
+
+
+def check_export(name: str, jobs: tuple[Placed, ...], engine: str) -> None:
+    """Raise ``InputError`` for a schedule that the file ``name`` cannot hold."""
+    sampled = engine == "sampled"
+    count = sum(transfers_of(job) for job in jobs)
+    if sampled or count > MOST_TIMES:
+        found = f"{count:,} messages" + (", of which a sample was played" if sampled else "")
+        rule = f"a schedule of at most {MOST_TIMES:,} messages is written"
+        raise InputError(Problem(field="export", found=found, rule=rule, fix="fewer chips"))
+    if name.lower().endswith(".cm"):
+        check_switches(job.schedule for job in jobs)
+
+
+def check_trace(jobs: tuple[Placed, ...], engine: str) -> None:
+    """Raise ``InputError`` for more messages than a timeline has."""
+    count = sum(transfers_of(job) for job in jobs)
+    if engine == "sampled" or count > MOST_TIMES:
+        raise untimed(engine, count)
 
 
 def _names(kept: Messages) -> list[dict[str, Any]]:
