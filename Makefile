@@ -8,7 +8,8 @@ TRAINS := .venv/.trains
 IMPI := .venv/impi/bin/IMB-MPI1
 # Two processes share the tests where there are two cores; `make test SHARE=` is one after another.
 SHARE ?= --numprocesses auto --maxprocesses 2
-# The fleet's simulator has no loop in C: once is enough.
+# The fleet's simulator has no loop in C, and the tests of the loops choose C or twin themselves: for
+# both, once is enough.
 NO_C := --ignore tests/simulator/fleet
 # A build for CPUs is enough for the tests; `make test TORCH=torch` takes whatever pip would.
 TORCH ?= torch==2.13.0
@@ -50,7 +51,7 @@ $(IMPI): | $(TRAINS)
 test: BESIDE := $(IMPI)
 test: check ## check, then all tests and the examples in docstrings; the simulator without C as well
 	$(BIN)/python -m pytest -q $(SHARE)
-	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator tests/native $(NO_C)
+	ARTERY_NATIVE=0 $(BIN)/python -m pytest -q $(SHARE) tests/simulator $(NO_C)
 
 check: $(TRAINS) ## style, types, layers, sizes, duplicates, spelling: two at once
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going $(SYNC) $(CHECKS) $(BESIDE)

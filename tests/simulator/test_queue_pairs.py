@@ -14,6 +14,7 @@ from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import simulate
 
+pytestmark = pytest.mark.usefixtures("compiled_loops")
 LEAVES = Path(__file__).parents[1] / "fixtures" / "systems" / "four-leaves.toml"
 
 

@@ -112,6 +112,7 @@ def test_a_rank_sends_no_further_ahead_than_the_next_has_slots(slots: int) -> No
         assert max(sum(int(found.chunk[t]) // (4 * SLOTS) in tree for t in fed), 1) <= slots
 
 
+@pytest.mark.usefixtures("compiled_loops")
 def test_messages_pass_on_in_the_slices_of_a_library() -> None:
     """A chain of trees filled once: each slice more adds what the slowest link takes for it."""
     built = system("dgx-h100:64")
@@ -129,6 +130,7 @@ def test_messages_pass_on_in_the_slices_of_a_library() -> None:
     assert second == pytest.approx(2 * first, rel=0.02)
 
 
+@pytest.mark.usefixtures("compiled_loops")
 @pytest.mark.parametrize("algorithm", ["tree", "nvls_tree", "nvls"])
 def test_played_one_by_one_or_as_pipes_it_takes_about_as_long(algorithm: str) -> None:
     built = system("dgx-h100:8" if algorithm == "nvls" else "dgx-h100:64")
