@@ -45,8 +45,7 @@ BOUNDS: Final[dict[Why, tuple[float, float]]] = {
     "partners": (0.8, 1.3),
     "pieces": (0.85, 1.5),
     "rows": (0.9, 1.6),
-    "sides": (0.9, 5.0),
-    "slots": (1.0, 1.8),
+    "sides": (1.0, 1.8),
     "sprayed": (1.0, 3.0),
     "turns": (1.0, 1.3),
 }

@@ -58,11 +58,12 @@ class Groups:
     round a ring, ``apart_rate`` the same to nodes far apart, ``outer_pair`` what one chip sends out
     at most, ``exchange`` the seconds that all-to-all spends between nodes per byte of size,
     ``outer_latency`` one way across the outermost tier. ``in_switch`` and ``sharp`` say that the
-    switches inside the node, and all switches between nodes, reduce. ``torus`` flags groups on a
-    torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group does not
-    extend), where a chip sends ``sides`` B/s along each, and which data go ``around`` in so many
-    steps: half of a side that is closed, all of an open one. ``packed`` flags groups that fill one
-    ``node`` after the other, from its first chip.
+    switches inside the node, and all switches between nodes, reduce. ``slots`` members of a node
+    send to others and to its cards over one slot (0: over links of their own). ``torus`` flags
+    groups on a torus, along whose dimensions they extend by ``dims`` (one row each, 1 where a group
+    does not extend), where a chip sends ``sides`` B/s along each, and which data go ``around`` in
+    so many steps: half of a side that is closed, all of an open one. ``packed`` flags groups that
+    fill one ``node`` after the other, from its first chip.
     """
 
     ranks: Floats
@@ -84,6 +85,7 @@ class Groups:
     outer_latency: Floats
     in_switch: Flags
     sharp: Flags
+    slots: Floats
     torus: Flags
     dims: Floats
     sides: Floats
@@ -177,6 +179,7 @@ def gather(
         outer_latency=_outer(spreads, [t.latency for t in network]),
         in_switch=_by_tier(system, inner, [t.reduction == "nvls" for t in system.tiers]) > 0,
         sharp=_sharp(spreads, network),
+        slots=_slots(system, inner, node),
         torus=_by_tier(system, inner, [t.kind == "torus" for t in system.tiers]) > 0,
         dims=dims,
         sides=sides,
@@ -333,12 +336,31 @@ def _out_of_node(
     tier = system.tiers[first]
     below = system.tiers[first - 1].chips if first else 1
     share = members / below if asked.concurrent else np.ones_like(members)
-    # As many cards' worth of links as a node has, each of which its chips share evenly.
-    cards = max(below * min(tier.bandwidth / tier.burst, 1.0), 1.0)
+    cards = _cards(system)
     reached = np.ceil(((members - 1) * asked.stride + 1) * cards / below - 1e-9)
     alone = np.minimum(members, reached) * tier.burst * tier.link.efficiency
     shared = np.where(members > 1, library.network(tier.link).shared, 1.0)
     return np.asarray(np.minimum(whole * share, alone) * shared)
+
+
+def _cards(system: System) -> float:
+    """Return as many cards' worth of links as a node has, each of which its chips share evenly."""
+    first = inner_tiers(system)
+    below = system.tiers[first - 1].chips if first else 1
+    tier = system.tiers[first]
+    return max(below * min(tier.bandwidth / tier.burst, 1.0), 1.0)
+
+
+def _slots(system: System, inner: Ints, node: Spread) -> Floats:
+    """Return how many members send to their node and to its cards over one slot, in turn.
+
+    That is so on PCIe, where cards hang on its switches: one member for each card, none elsewhere.
+    """
+    kinds = [t.kind == "pcie-tree" and t.link.kind != STAGED for t in system.tiers]
+    shared = (_by_tier(system, inner, kinds) > 0) & (node.domains > 1) & (node.fullest > 1)
+    if not shared.any():
+        return np.zeros(len(inner))
+    return np.asarray(np.where(shared, np.minimum(node.fewest, _cards(system)), 0.0))
 
 
 def _exchange(system: System, library: Library, spreads: list[Spread], asked: _Asked) -> Floats:

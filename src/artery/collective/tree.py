@@ -37,11 +37,16 @@ def tree(groups: Groups, collective: Collective) -> Work:  # noqa: ARG001 - one 
     Steps: twice the depth between nodes, and twice the chain of m-1 chips inside one. A chip of
     the chain passes the size on upwards and downwards (only once where the chain is two ends).
     Either tree takes half of a piece over each edge, while the other takes its half over others;
-    halves of two children share their parent's links. The root has one child.
+    halves of two children share their parent's links. The root has one child. The head of a chain
+    passes the size on downwards only, but where it reaches a card over its own slot, what leaves
+    the node goes over that too; each of several channels has a head and a card of its own.
     """
     chain = groups.fullest - 1
     inner = np.where(groups.fullest > 2, 2.0, np.where(groups.fullest > 1, 1.0, 0.0))
     outer = tree_share(groups.nodes)
+    part = 1.0 / np.maximum(groups.slots, 1.0)
+    head = np.where(groups.slots > 0, part * (outer + 1.0) + (1.0 - part) * inner, 0.0)
+    inner = np.maximum(inner, head)
     return Work(
         inner_steps=2 * chain,
         outer_steps=2 * tree_depth(groups.nodes),

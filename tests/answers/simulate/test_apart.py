@@ -20,7 +20,6 @@ from artery.errors import ArteryError, InputError
         ("sendrecv", "aliyun-hpn7:16", "sendrecv", "1G", "one_card"),
         ("all_reduce", "dgx-h100:12", "halving_doubling", "1G", "partners"),
         ("all_reduce", "tpu-v5e-pod:8", "torus", "1G", "sides"),
-        ("all_reduce", "pcie-a100:32", "tree", "1G", "slots"),
         ("alltoall", "dgx-h100:16", "grouped", "1M", "turns"),
     ],
 )
@@ -67,6 +66,34 @@ def test_partners_on_one_nvlink_are_priced_by_it(chips: int) -> None:
     by_hand = 2 * (chips - 1) / chips * 2**30 / 25e9 / 0.8133
     assert found.closed.seconds == pytest.approx(by_hand, rel=0.2)
     assert found.closed.seconds >= by_hand
+    assert found.seconds == pytest.approx(found.closed.seconds, rel=0.05)
+
+
+@pytest.mark.parametrize("chips", [16, 24, 32, 64])
+def test_heads_of_trees_between_pcie_nodes_send_down_and_out_over_one_slot(chips: int) -> None:
+    """The size once to the next card of the node, and up to twice to other nodes: 1, 3/2 or 2."""
+    found = simulate("all_reduce", f"pcie-a100:{chips}", algorithm="tree", size="1G", links=0)
+    assert found.closed is not None
+    by_hand = (1 + min(chips / 8 / 2, 2)) * 2**30 / (31.508e9 * 0.76)
+    assert found.closed.seconds == pytest.approx(by_hand, rel=0.06)
+    assert found.seconds == pytest.approx(by_hand, rel=0.06)
+
+
+@pytest.mark.parametrize("on", ["tpu-v4-pod:16", "tpu-v5e-pod:32", "tpu-v5e-pod:128"])
+@pytest.mark.parametrize("collective", ["all_gather", "all_reduce"])
+def test_unlike_sides_of_a_torus_are_priced_by_the_busiest(on: str, collective: str) -> None:
+    """Phases wait for each other beyond that: by less than a half, a side twice another."""
+    found = simulate(collective, on, size="1G", links=0)
+    assert found.closed is not None
+    assert 1 <= found.seconds / found.closed.seconds < 1.5
+
+
+@pytest.mark.parametrize("on", ["tpu-v5e-pod:64", "tpu-v6e-pod:64"])
+@pytest.mark.parametrize("size", ["1M", "1G"])
+def test_an_open_torus_is_as_fast_as_its_lines(on: str, size: str) -> None:
+    """No byte goes back along the whole line: that took 2.9 times as long for 1 MiB."""
+    found = simulate("all_gather", on, size=size, links=0)
+    assert found.closed is not None
     assert found.seconds == pytest.approx(found.closed.seconds, rel=0.05)
 
 

@@ -34,6 +34,7 @@ def group(
         "dims": np.array(dims or (1,), dtype=float)[:, None],
         "around": np.array([float(sum(side // 2 for side in dims))]),  # all sides are closed
         "packed": np.array([False]),
+        "slots": np.zeros(1),
     }
     return Groups(**values)
 

@@ -76,8 +76,7 @@ class Case:
             return "sides" if ratio > 1 else None
         if self.system.tiers[0].name == ON_CHIP:
             return "rows"
-        slots = self.algorithm == "tree" and self._crosses and "pcie-tree" in kinds
-        return "slots" if slots and ratio > 1 + NEAR else None
+        return None
 
     def _of_flow(self, ratio: float) -> Why:
         """Return what passing on has to do with it; else paths meet."""

@@ -24,7 +24,6 @@ Why = Literal[
     "partners",
     "sides",
     "rows",
-    "slots",
     "turns",
     "pieces",
     "hidden",

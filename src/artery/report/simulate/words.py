@@ -107,8 +107,6 @@ _EN = {
     "in for others, those of several steps share links.",
     "sides": "On sides of a torus that are open or unlike, some links wait for others, and a "
     "rank's next one may be a row away; the closed form takes the busiest side as always busy.",
-    "slots": "The closed form takes chips and network cards to have links of their own; here the "
-    "heads of trees send to both over one slot.",
     "turns": "Messages to one receiver come in turns, now more, now fewer than it can take; the "
     "closed form takes it as always busy.",
     "meeting": "Paths meet on the links above; the closed form takes each as alone.",
@@ -212,7 +210,6 @@ _ZH = {
     "不同步骤的消息会共用链路。",
     "sides": "环面有开放或长度不等的边时，一些链路要等另一些，下一个 rank 可能相隔一整行；"
     "闭式公式认为最忙的一边一直在忙。",
-    "slots": "闭式公式认为芯片与网卡各有自己的链路；此处树的首芯片经同一插槽向两者发送。",
     "turns": "发往同一接收方的消息轮流到达，时多时少；闭式公式认为接收方一直在忙。",
     "meeting": "路径在上面的链路上相遇；闭式公式认为每条路径独占链路。",
     "plugin": "这需要 SHARP 插件和 NCCL_COLLNET_ENABLE=1；每个端口同时只承载一个这样的作业。",
