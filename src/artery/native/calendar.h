@@ -8,7 +8,7 @@
 
 #include "sorted.h"
 
-enum { BUCKETS = 512, CHUNK = 63, FEW = 512, AHEAD = 12 };
+enum { BUCKETS = 4096, CHUNK = 63, FEW = 512, STAGES = 4 };
 
 struct chunk {
     int32_t next, count;
@@ -24,9 +24,7 @@ struct calendar {
     int32_t far[BUCKETS + 1]; /* chains of chunks, -1: empty; the last: beyond the buckets */
     struct chunk *chunks;
     int32_t count, room, unused;
-    const char *needed; /* what an event will need, `stride` bytes for each link */
-    size_t stride;
-    const int32_t *path; /* and the hop after that where it is */
+    int64_t seen[STAGES]; /* of the present, from how far ahead: for who plays the events */
 };
 
 static inline void calendar_start(struct calendar *c)
@@ -100,7 +98,6 @@ static inline int calendar_pour(struct calendar *c, int32_t chain)
         const int32_t next = c->chunks[chain].next, count = c->chunks[chain].count;
         for (int32_t i = 0; i < count; i++) {
             const struct event e = c->chunks[chain].item[i];
-            FETCH(c->needed + (size_t)e.here * c->stride);
             if (!calendar_push(c, &e))
                 return 0;
         }
@@ -150,6 +147,7 @@ static inline int calendar_sort(struct calendar *c, int32_t chain, int64_t start
     }
     c->at = 0;
     c->sorted = count;
+    memset(c->seen, 0, sizeof c->seen);
     return 1;
 }
 
@@ -197,28 +195,25 @@ static inline int calendar_ready(struct calendar *c)
     return 1;
 }
 
-/* The first event of all, NULL where none is left; `sorted` says where it is. */
-static inline const struct event *calendar_first(struct calendar *c, int *sorted)
+/* Take the first event of all; return whether there was one. */
+static inline int calendar_take(struct calendar *c, struct event *e)
 {
-    const struct event *heap = c->near.count ? c->near.item : NULL;
-    const struct event *here = c->at < c->sorted ? c->present.item + c->at : NULL;
-    *sorted = here && (!heap || before(here, heap));
-    if (!*sorted)
-        return heap;
-    if (c->at + AHEAD < c->sorted) {
-        FETCH(c->needed + (size_t)here[AHEAD].here * c->stride);
-        FETCH(c->path + here[AHEAD].at + 1);
+    if (c->at < c->sorted && !(c->near.count && before(c->near.item, &c->present.item[c->at]))) {
+        *e = c->present.item[c->at++];
+        return 1;
     }
-    return here;
+    if (!c->near.count)
+        return 0;
+    *e = c->near.item[0];
+    heap_pop(&c->near);
+    return 1;
 }
 
-/* Remove it. */
-static inline void calendar_drop(struct calendar *c, int sorted)
+/* Whether `e` is the first of all, were it there. */
+static inline int calendar_leads(const struct calendar *c, const struct event *e)
 {
-    if (sorted)
-        c->at++;
-    else
-        heap_pop(&c->near);
+    return e->time < c->end && !(c->near.count && before(c->near.item, e)) &&
+           !(c->at < c->sorted && before(&c->present.item[c->at], e));
 }
 
 #endif

@@ -6,6 +6,11 @@
 
 #include "calendar.h"
 
+enum {
+    UNKNOWN = -1, /* the place of a segment whose way has not been looked up */
+    APART = 8     /* events between two looks ahead; 3 to 16 are as good */
+};
+
 struct kind { /* what links have in common; how long the last size took */
     int64_t rate, latency, packet, size, duration;
 };
@@ -40,12 +45,21 @@ static int64_t segments(const struct run *r, int64_t t)
     return r->segment ? pieces(r->w, cut(r->w, r->segment, r->least, t), t) : 1;
 }
 
+/* A segment leaves at `time`; its way is looked up when its turn is near. */
 static void push(struct run *r, int64_t time, int64_t order)
 {
-    struct event e = departure(r->w, time, order);
-    e.bytes = piece_bytes(r->w, cut(r->w, r->segment, r->least, order >> 32), order);
-    FETCH(&r->links[e.here]);
+    const struct event e = {time, order, 0, 0, UNKNOWN, 0, 0, 0};
+    FETCH(&r->w->path[order >> 32]);
     r->failed |= !calendar_push(&r->calendar, &e);
+}
+
+/* Look up the way of a segment that is about to leave. */
+static void find_way(const struct run *r, struct event *e)
+{
+    if (e->at != UNKNOWN)
+        return;
+    *e = departure(r->w, e->time, e->order);
+    e->bytes = piece_bytes(r->w, cut(r->w, r->segment, r->least, e->order >> 32), e->order);
 }
 
 static struct slot *slot_at(struct run *r, int32_t index)
@@ -171,21 +185,9 @@ static int64_t serve(struct run *r, struct event *e)
     e->tail = tail + k->latency;
     e->at++;
     e->hop++;
-    if (--e->left) {
+    if (--e->left)
         e->here = r->w->link[e->at];
-        FETCH(&r->links[e->here]);
-        const int64_t t = e->order >> 32;
-        if (e->left == 2)
-            FETCH(&r->w->delivered_gate[t]);
-        if (e->left == 1 && r->w->delivered_gate[t] >= 0) {
-            const int32_t g = r->w->delivered_gate[t]; /* its delivery will touch these */
-            FETCH(&r->w->count[g]);
-            FETCH(&r->w->opened[g]);
-            FETCH(&r->w->first[g]);
-            if (r->w->then)
-                FETCH(&r->w->then_start[g]);
-        }
-    }
+    r->w->events++;
     return tail;
 }
 
@@ -203,39 +205,106 @@ static void complete(struct run *r, const struct event *e)
     arrive(r, t, e->order & INT32_MAX, e->tail, back);
 }
 
+/* Let `e`, the first event of all, happen. */
+static void step(struct run *r, struct event *e)
+{
+    const int64_t t = e->order >> 32;
+    const int leaves = e->hop == 0;
+    const int64_t sent = e->left ? serve(r, e) : e->time;
+    if (leaves && segments(r, t) > 1)
+        send_next(r, t, e->order & INT32_MAX, sent);
+    else if (leaves)
+        finish_sent(r, t, sent);
+    if (!e->left)
+        complete(r, e);
+}
+
+/* Ask for what a signal to gate `g` touches. */
+static void fetch_gate(const struct work *w, int32_t g)
+{
+    if (g < 0)
+        return;
+    FETCH(&w->count[g]);
+    FETCH(&w->opened[g]);
+    FETCH(&w->first[g]);
+    if (w->then)
+        FETCH(&w->then_start[g]);
+}
+
+/* Ask for what the opening of gate `g` will touch, if one signal is all that it waits for. */
+static void fetch_next(const struct work *w, int32_t g)
+{
+    if (g < 0 || w->count[g] != 1 || w->then || g + w->chain >= w->gates)
+        return;
+    FETCH(&w->count[g + w->chain]);
+    FETCH(&w->opened[g + w->chain]);
+}
+
+/* Ask for what `e` will touch in its turn, in four steps, each of which reads what the one before
+   asked for. */
+static void foresee(const struct run *r, struct event *e, int stage)
+{
+    const struct work *w = r->w;
+    const int64_t t = e->order >> 32;
+    const int leaves = e->hop == 0, ends = e->at != UNKNOWN && e->left <= 2;
+    if (stage == 0) {
+        if (leaves) {
+            FETCH(&w->path[t]);
+            FETCH(&w->size[t]);
+            FETCH(&w->sent_gate[t]);
+        } else {
+            FETCH(&w->link[e->at + 1]);
+        }
+        if (ends)
+            FETCH(&w->delivered_gate[t]);
+    } else if (stage == 1) {
+        if (leaves) {
+            FETCH(&w->start[w->path[t]]);
+            fetch_gate(w, w->sent_gate[t]);
+        }
+        if (ends)
+            fetch_gate(w, w->delivered_gate[t]);
+    } else if (stage == 2) {
+        if (leaves) {
+            FETCH(&w->link[w->start[w->path[t]]]);
+            fetch_next(w, w->sent_gate[t]);
+        }
+        if (ends)
+            fetch_next(w, w->delivered_gate[t]);
+    } else {
+        find_way(r, e);
+        FETCH(&r->links[e->here]);
+        if (e->left > 1)
+            FETCH(&r->links[w->link[e->at + 1]]);
+    }
+}
+
+static void look_ahead(const struct run *r, struct calendar *c)
+{
+    for (int stage = 0; stage < STAGES; stage++) {
+        const int64_t sight = c->at + (STAGES - stage) * APART;
+        const int64_t end = sight < c->sorted ? sight : c->sorted;
+        for (; c->seen[stage] < end; c->seen[stage]++)
+            foresee(r, &c->present.item[c->seen[stage]], stage);
+    }
+}
+
 static void play(struct run *r)
 {
     struct calendar *c = &r->calendar;
+    struct event e;
     for (;;) {
-        int sorted;
         r->failed |= !calendar_ready(c);
-        const struct event *first = calendar_first(c, &sorted);
-        if (!first || r->failed)
+        look_ahead(r, c);
+        if (r->failed || !calendar_take(c, &e))
             return;
-        struct event e = *first;
-        const int leaves = e.hop == 0;
-        if (leaves && r->w->fails && !choose(r->w, &e)) {
-            calendar_drop(c, sorted);
+        find_way(r, &e);
+        if (e.hop == 0 && r->w->fails && !choose(r->w, &e))
             continue;
-        }
-        int64_t sent = e.time;
-        if (e.left) {
-            sent = serve(r, &e);
-            r->w->events++;
-        }
-        if (!sorted && e.left && e.time < c->end) {
-            heap_sink(&c->near, 0, &e);
-        } else {
-            calendar_drop(c, sorted);
-            r->failed |= e.left && !calendar_push(c, &e);
-        }
-        const int64_t t = e.order >> 32;
-        if (leaves && segments(r, t) > 1)
-            send_next(r, t, e.order & INT32_MAX, sent);
-        else if (leaves)
-            finish_sent(r, t, sent);
-        if (!e.left)
-            complete(r, &e);
+        do
+            step(r, &e);
+        while (e.left && calendar_leads(c, &e)); /* links without latency */
+        r->failed |= e.left && !calendar_push(c, &e);
     }
 }
 
@@ -264,14 +333,10 @@ static int32_t kind_of(struct run *r, int64_t rate, int64_t latency)
 static int prepare(struct run *r)
 {
     struct work *w = r->w;
-    r->links = malloc((size_t)(w->links ? w->links : 1) * sizeof *r->links);
     if (r->segment)
         r->slot_of = malloc((size_t)(w->transfers ? w->transfers : 1) * sizeof *r->slot_of);
-    if (!r->links || (r->segment && !r->slot_of))
+    if (r->segment && !r->slot_of)
         return 0;
-    r->calendar.needed = (const char *)r->links;
-    r->calendar.stride = sizeof *r->links;
-    r->calendar.path = w->link;
     for (int64_t i = 0; i < w->links; i++) {
         const struct state l = {0, 0, 0, kind_of(r, w->rate[i], w->latency[i]), 0};
         r->links[i] = l;
@@ -283,23 +348,23 @@ static int prepare(struct run *r)
 }
 
 /* Play `w` with segments of `segment` bytes (0: whole messages), `least` or more to a message, at
-   most `window` of them unacknowledged, and switches that pass on after `packet` bytes. Return 0,
-   or 1 where memory does not suffice. */
-int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t packet, int64_t least)
+   most `window` of them unacknowledged, and switches that pass on after `packet` bytes; `links` is
+   room for the state of each. Return 0, or 1 where memory does not suffice. */
+int artery_messages(struct work *w, int64_t segment, int64_t window, int64_t packet, int64_t least,
+                    struct state *links)
 {
-    struct run r = {.w = w, .segment = segment, .window = window, .packet = packet,
+    struct run r = {.w = w, .links = links, .segment = segment, .window = window, .packet = packet,
                     .least = least, .unused = -1};
     w->makespan = w->events = 0;
     calendar_start(&r.calendar);
     if (prepare(&r))
         play(&r);
-    for (int64_t i = 0; r.links && i < w->links; i++) {
+    for (int64_t i = 0; i < w->links; i++) {
         w->bytes[i] = r.links[i].bytes;
         w->queue[i] = r.links[i].queue;
     }
     w->unfinished = w->transfers - r.done;
     gates_close(w);
-    free(r.links);
     free(r.kinds);
     free(r.slots);
     free(r.slot_of);

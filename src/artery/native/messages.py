@@ -32,6 +32,7 @@ import numpy as np
 
 from artery.errors import UsageError
 from artery.native import library, queues
+from artery.native.buffers import address
 from artery.native.gates import Opener
 from artery.native.packets import Ports, packets
 from artery.native.work import Longs, Marshalled, Played, Work, check, duration
@@ -40,6 +41,9 @@ WHOLE: Final = 2**63 - 1
 """``packet`` of a switch that stores a whole segment before it passes it on."""
 PACKET: Final = 4096
 """Bytes: no message is cut finer than this; the packets of InfiniBand and RoCE are no larger."""
+
+STATE: Final = 4
+"""Words that ``struct state`` of messages.c takes for each link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +100,14 @@ def messages(
     if loaded is None:
         return twin(work, transport, times=times)
     marshalled = Marshalled(work, times=times)
+    state = np.zeros((work.links.rate.size, STATE), np.int64)  # in huge pages, as malloc's is not
     failed = loaded.artery_messages(
         marshalled.reference,
         c_int64(transport.segment),
         c_int64(transport.window),
         c_int64(transport.packet),
         c_int64(transport.least),
+        address(state),
     )
     if failed:
         raise MemoryError("the message engine ran out of memory")
