@@ -310,8 +310,17 @@ def slot_of(job: Placed) -> int:
 
 
 def slice_of(job: Placed) -> int:
-    """Return the bytes that a library passes on as one through the job's trees and switches."""
+    """Return the most bytes that a library passes on as one through the job's trees and switches.
+
+    Those of its schedule's chunks are cut evenly into slices of no more (:func:`cut_of`).
+    """
     return min(slot_of(job), job.piece)
+
+
+def cut_of(job: Placed, most: int) -> int:
+    """Return into how many even slices of at most ``most`` bytes each chunk of the job is cut."""
+    chunk = -(-job.total // max(job.schedule.chunks, 1))
+    return max(-(-chunk // most), 1)
 
 
 def _segment(pipe: Pipe, job: Placed, scenario: Scenario) -> int:
@@ -325,6 +334,8 @@ def _segment(pipe: Pipe, job: Placed, scenario: Scenario) -> int:
     least = slice_of(job) if scenario.latency else 1
     if job.vertices is not None and pipe.kind == "tree":
         least = min(PACKET, least)
+    elif scenario.latency:
+        least = -(-job.total // (max(job.schedule.chunks, 1) * cut_of(job, least)))
     return min(least, max(amount, 1))
 
 

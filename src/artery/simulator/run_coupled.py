@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.core.system import System
 from artery.native.coupled import Steady, coupled
+from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
 from artery.simulator.adding import Adders, adding_pipes, busiest
-from artery.simulator.choice import BETWEEN, BROKEN, FEW, SHORT, TREES, Chosen
+from artery.simulator.chains import passed_both_ways
+from artery.simulator.choice import BETWEEN, BROKEN, OTHERS, TORN, TREES, Chosen
 from artery.simulator.pipes import Coupled, coupled_pipes
 from artery.simulator.placed import Ints, Placed, latest, releases
 from artery.simulator.routes import domain
@@ -30,8 +31,8 @@ def run_coupled(
     links, adders = wires.links, Adders.of(wires.network, scenario)
     if adders is not None:
         links, pipes = adding_pipes(adders, links, pipes, jobs)
-    alone = coupled(links, pipes.pipelines)
-    siblings = Siblings.of(pipes.pipelines, alone, len(links.rate), _between_nodes(wires, pipes))
+    alone, homes = coupled(links, pipes.pipelines), _homes(wires, pipes)
+    siblings = Siblings.of(pipes.pipelines, alone, len(links.rate), homes)
     steady = siblings.waited(links, pipes.pipelines, alone)
     carried = steady.bytes[: len(wires.network.rate)]
     late = latest(jobs, scenario.late)
@@ -44,7 +45,7 @@ def run_coupled(
         finish=tuple(np.zeros(0) for _ in times),
         carried=carried if pipes.alike is None else pipes.alike.everywhere(carried),
         network=wires.network,
-        chosen=replace(chosen, error=_error(scenario, chosen, wires, pipes, steady)),
+        chosen=replace(chosen, error=_error(scenario, chosen, wires, pipes, steady, homes=homes)),
         events=steady.flowed.played.events,
         unfinished=int(np.count_nonzero(steady.time < 0)),
         pairs=pipes.pairs,
@@ -56,26 +57,43 @@ def run_coupled(
     )
 
 
-def _between_nodes(wires: Wires, pipes: Coupled) -> NDArray[np.bool_]:
-    """Return which edges lead from one node to another, each as often as it has ways."""
+def _homes(wires: Wires, pipes: Coupled) -> Ints:
+    """Return the node in which each edge lies, -1 from one to another; as often as it has ways."""
     size, pairs = domain(wires.network), pipes.pairs
-    there = np.asarray(pairs.source) // size != np.asarray(pairs.target) // size
+    source, target = np.asarray(pairs.source) // size, np.asarray(pairs.target) // size
     edges = len(pipes.pipelines.start) - 1
-    return np.repeat(there, edges // max(len(there), 1))
+    return np.repeat(np.where(source == target, source, -1), edges // max(len(source), 1))
 
 
 def _error(
-    scenario: Scenario, chosen: Chosen, wires: Wires, pipes: Coupled, steady: Steady
+    scenario: Scenario,
+    chosen: Chosen,
+    wires: Wires,
+    pipes: Coupled,
+    steady: Steady,
+    *,
+    homes: Ints,
 ) -> float:
     """Return how far off the coupled form may be where its suite found it worse than elsewhere."""
-    if _between(steady) and pipes.pipelines.depth.any():
-        return BROKEN if scenario.failed or scenario.failed_switches else BETWEEN
-    trees = pipes.pipelines.depth == 0
-    found = chosen.error
-    if np.count_nonzero(trees) > 1:
-        cut = pipes.pipelines.amount[trees] / np.maximum(pipes.pipelines.segment[trees], 1)
-        found = max(SHORT if cut.min() < FEW else TREES, found)
-    return max(BETWEEN, found) if _meet(wires, pipes, steady) else found
+    broken = bool(scenario.failed or scenario.failed_switches)
+    rings = pipes.pipelines.depth.any()
+    if _between(steady) and rings:
+        return BROKEN if broken else BETWEEN
+    if np.count_nonzero(pipes.pipelines.depth == 0) > 1:
+        found = max(_of_trees(pipes.pipelines, homes, broken=broken), chosen.error)
+        return max(BETWEEN, found) if rings and _meet(wires, pipes, steady) else found
+    return max(BETWEEN, chosen.error) if _meet(wires, pipes, steady) else chosen.error
+
+
+def _of_trees(lines: Pipelines, homes: Ints, *, broken: bool) -> float:
+    """Return how far off several trees may be, by their slices."""
+    trees = lines.depth == 0
+    slices = float((lines.amount[trees] / np.maximum(lines.segment[trees], 1)).min())
+    if (homes >= 0).all() or not passed_both_ways(lines)[trees].all():
+        return next(error for least, error in OTHERS.items() if slices >= least)
+    if broken and slices < min(filter(None, TREES)):
+        return TORN
+    return next(error for least, error in TREES.items() if slices >= least)
 
 
 def _meet(wires: Wires, pipes: Coupled, steady: Steady) -> bool:

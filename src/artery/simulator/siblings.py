@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from artery.native.coupled import Steady
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
+from artery.simulator.chains import Chains, runs
 from artery.simulator.placed import Ints
 
 Floats = NDArray[np.float64]
@@ -32,7 +33,8 @@ class Siblings:
 
     Listed are all links of an edge that has siblings on one, edge by edge; edges are places in
     those that were looked at, as are ``toward`` (the next to the root, -1: none) and ``wave``,
-    the number of each edge's wave. ``seen`` are the pipes looked at.
+    the number of each edge's wave. ``seen`` are the pipes looked at. ``chains`` are those inside
+    nodes.
     """
 
     edge: Ints
@@ -41,24 +43,24 @@ class Siblings:
     toward: Ints
     wave: Ints
     seen: Ints
+    chains: Chains
 
     @classmethod
-    def of(
-        cls, pipes: Pipelines, steady: Steady, links: int, between: NDArray[np.bool_]
-    ) -> Siblings:
+    def of(cls, pipes: Pipelines, steady: Steady, links: int, home: Ints) -> Siblings:
         """Return the siblings of the slowest trees over as many links.
 
-        ``between`` are the edges that may have some: those from node to node.
+        ``home`` is the node in which each edge lies, -1 for those from node to node: these may
+        have siblings.
         """
         seen, wave = _slowest(pipes, steady)
         edges = pipes.wave[wave + 1] - pipes.wave[wave]
         begin = np.cumsum(edges) - edges
-        at = _runs(pipes.wave[wave], edges)
+        at = runs(pipes.wave[wave], edges)
         toward = np.zeros(0, np.int64) if pipes.toward is None else pipes.toward[at]
         toward = np.where(toward < 0, -1, toward - np.repeat(pipes.wave[wave] - begin, edges))
         hops = pipes.start[at + 1] - pipes.start[at]
-        hops = np.where(between[at], hops, 0)
-        link = pipes.link[_runs(pipes.start[at], hops)]
+        hops = np.where(home[at] < 0, hops, 0)
+        link = pipes.link[runs(pipes.start[at], hops)]
         edge = np.repeat(np.arange(len(at)), hops)
         level = _to_the_root(np.ones(len(at)), toward).astype(np.int64)
         group = np.repeat(np.arange(len(wave)), edges) * (1 + level.max(initial=0)) + level
@@ -70,12 +72,26 @@ class Siblings:
         several = np.zeros(len(at), np.bool_)
         several[edge[count > 1]] = True
         kept = np.flatnonzero(several[edge])
-        return cls(edge[kept], link[kept], count[kept], toward, np.repeat(wave, edges), seen)
+        number, chains = np.repeat(wave, edges), Chains.of(pipes, home)
+        return cls(edge[kept], link[kept], count[kept], toward, number, seen, chains)
 
     def waited(self, links: Links, pipes: Pipelines, steady: Steady) -> Steady:
-        """Return the run with the time that first slices wait for their siblings."""
-        if not len(self.edge):
-            return steady
+        """Return the run with the time that first slices wait for their siblings and in chains."""
+        tree = (pipes.depth == 0) & (pipes.amount > 0) & (steady.time >= 0)
+        fill, late = steady.fill.astype(np.float64), self.chains.late(links, pipes)
+        if len(self.edge):
+            fill += self._for_siblings(links, pipes, steady, tree)
+        behind = (pipes.behind - pipes.segment) / np.maximum(pipes.amount, 1)
+        outside = self.chains.outside(links, pipes, steady)
+        least = fill + np.maximum(steady.flow * behind, late + outside * behind)
+        least = np.where(tree, np.ceil(least), 0).astype(np.int64)
+        time = np.maximum(steady.time, least)
+        return replace(steady, time=time, fill=(fill + late).astype(np.int64))
+
+    def _for_siblings(
+        self, links: Links, pipes: Pipelines, steady: Steady, tree: NDArray[np.bool_]
+    ) -> Floats:
+        """Return how long the first slices of each pipe wait for their siblings, ps."""
         first = np.flatnonzero(np.diff(self.edge, prepend=-1))
         each = PICOSECONDS / links.rate[self.link]
         late = np.maximum.reduceat(self.count * each, first) - np.maximum.reduceat(each, first)
@@ -85,16 +101,13 @@ class Siblings:
         more[edge] = late * pipes.segment[of[edge]]
         total = _to_the_root(more, self.toward)
         begin = np.flatnonzero(np.diff(self.wave, prepend=-1))
-        wait = np.bincount(of[begin], np.maximum.reduceat(total, begin), len(steady.fill))
+        most = np.maximum.reduceat(total, begin)
+        wait: Floats = np.bincount(of[begin], most, len(steady.fill)).astype(np.float64)
         share = float(wait.sum() / max(int(steady.fill[self.seen].sum()), 1))
-        tree = (pipes.depth == 0) & (pipes.amount > 0) & (steady.time >= 0)
         other = tree.copy()
         other[self.seen] = False
         wait[other] = steady.fill[other] * share
-        fill = steady.fill + wait.astype(np.int64)
-        follows = steady.flow * ((pipes.behind - pipes.segment) / np.maximum(pipes.amount, 1))
-        least = np.where(tree, fill + np.ceil(follows).astype(np.int64), 0)
-        return replace(steady, time=np.maximum(steady.time, least), fill=fill)
+        return wait
 
 
 def _slowest(pipes: Pipelines, steady: Steady) -> tuple[Ints, Ints]:
@@ -111,12 +124,6 @@ def _slowest(pipes: Pipelines, steady: Steady) -> tuple[Ints, Ints]:
     seen = np.sort(order[: max(many, 1)])
     wave = np.flatnonzero(np.isin(of, seen) & (role == 0) & (crossings > 0))
     return seen, wave
-
-
-def _runs(begin: Ints, length: Ints) -> Ints:
-    """Return the numbers from each beginning on, so many of each."""
-    starts = np.cumsum(length) - length
-    return np.asarray(np.repeat(begin - starts, length) + np.arange(int(length.sum())))
 
 
 def _to_the_root(values: Floats, toward: Ints) -> Floats:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from artery.collective.schedules.sizes import chunk_bytes
 from artery.core.schedule import Schedule
 from artery.native.work import Gates
-from artery.simulator.pipes import PACKET, playable, slice_of, slot_of
+from artery.simulator.pipes import PACKET, cut_of, playable, slice_of, slot_of
 from artery.simulator.placed import Ints, Placed
 
 Small = NDArray[np.int32]
@@ -67,8 +67,7 @@ def slices_of(job: Placed) -> int:
 
 def wanted(job: Placed) -> int:
     """Return into how many pieces a library cuts each chunk of a sliced job."""
-    chunk = -(-job.total // max(job.schedule.chunks, 1))
-    return max(-(-chunk // (slice_of(job) if job.vertices is None else PACKET)), 1)
+    return cut_of(job, slice_of(job) if job.vertices is None else PACKET)
 
 
 def slots_of(job: Placed) -> int:
