@@ -289,3 +289,14 @@ def test_a_plan_that_is_cut_short_is_not_without_fault(
     assert code == 3
     assert f"{plan.name}:{line}" in err
     assert said in err
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "fabric check reads"), ("zh", "可读别的")])
+def test_a_file_of_another_tool_is_told_what_reads_it(
+    language: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(Path(__file__).parents[1] / "fixtures/ibnetdiscover/two-tier.txt")
+    assert main(["fabric", "export", file, "--to", "dot", "--lang", language]) == 3
+    told = capsys.readouterr().err
+    assert said in told
+    assert "aliyun" not in told

@@ -95,7 +95,7 @@ def test_an_unknown_file_and_an_unknown_name(tmp_path: Path) -> None:
     [
         ("ibstat.log", "permission denied", "ibstat"),
         ("x.txt", "ucx_perftest: not found", "ucx-perftest"),
-        ("osu-latency.txt", "", "osu"),
+        ("osu-latency.txt", "killed", "osu"),
         ("x.txt", "slurmctld: error: no topology for slurm", "slurm-topology, "),
     ],
 )
@@ -105,6 +105,14 @@ def test_of_an_unknown_file_the_nearest_formats_are_named(
     file = tmp_path / name
     file.write_text(content, "utf-8")
     with pytest.raises(InputError, match=f"nearest by its words: {near}"):
+        read(str(file))
+
+
+@pytest.mark.parametrize("content", ["", " \n\n"])
+def test_an_empty_file_is_called_empty(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "ibstat.txt"
+    file.write_text(content, "utf-8")
+    with pytest.raises(InputError, match="an empty file, there is nothing in it"):
         read(str(file))
 
 

@@ -158,7 +158,16 @@ _BEGINNING: Final = 4096
 
 
 def _unknown(text: Text) -> InputError:
-    """Return that nobody knows the file, with the formats whose words it has."""
+    """Return that nobody knows the file, with formats whose words it has, or that it is empty."""
+    if not text.content.strip():
+        return InputError(
+            Problem(
+                file=text.path,
+                found=text.opening,
+                rule="there is nothing in it to recognise",
+                fix="write or copy the file again",
+            )
+        )
     near = _nearest(text)
     count = len(formats())
     rule = f"none of the {count} known formats begins or looks like this"

@@ -396,3 +396,9 @@ def test_so_is_a_file_in_the_order_of_chips(order: str, same: bool, tmp_path: Pa
     file.write_text(order, encoding="utf-8")
     found = simulate("all_reduce", "ethernet-10g:4", size="1M", placement=str(file))
     assert ("as_packed" in found.notes) == same
+
+
+@pytest.mark.parametrize("name", ["fail_links", "transport", "fail_at", "nccl", "reduce_rate"])
+def test_an_option_that_is_empty_is_not_left_out(name: str) -> None:
+    with pytest.raises(ArteryError, match=name.replace("_", "-")):
+        simulate("all_reduce", "dgx-h100:16", size="1M", **{name: ""})

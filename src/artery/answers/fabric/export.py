@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
+from artery.answers.systems import file_and_chips, is_foreign
 from artery.catalog import system as system_named
 from artery.cluster.cables import NoFabricError, cabling_of
 from artery.cluster.cabling import Network
@@ -38,6 +39,10 @@ def fabric_export(on: str, to: str) -> ExportAnswer:
     """
     if to not in get_args(To):
         raise UnknownNameError("format", to, get_args(To))
+    if is_foreign(file_and_chips(on)[0]):
+        rule = "a network is written from a system of the catalog or a file of ours"
+        fix = "artery fabric check reads the files of other tools"
+        raise InputError(Problem(file=on, found="a file of another tool", rule=rule, fix=fix))
     found = system_named(on)
     if found.chips > MOST_CABLES // 4:
         rule = f"a file is written for at most {MOST_CABLES // 4:,} chips"

@@ -26,7 +26,7 @@ def question_of(request: Request) -> Question:
     size = _size(request, collective)
     used, jobs = read.background(request.background, chips)
     own = read.transport_of(system)
-    transport = request.transport or own
+    transport = own if request.transport is None else request.transport
     protocol(transport)
     library = library_of(system, request.nccl)
     asked = system if transport == own else over(system, transport)
@@ -81,7 +81,9 @@ def _scenario(
         routing=read.routing_of(request.routing, transport),
         transport=transport,
         queue_pairs=request.queue_pairs,
-        failed=read.failures(request.fail_links, network(system)) if request.fail_links else 0.0,
+        failed=read.failures(request.fail_links, network(system))
+        if request.fail_links is not None
+        else 0.0,
         failed_switches=request.fail_switches,
         failing=read.moment(request.fail_at, "fail-at"),
         slow=slow,

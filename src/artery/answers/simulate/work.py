@@ -68,7 +68,7 @@ def simulate_work(
         )
     chips = order(request.placement, system, request.seed)[: graph.ranks]
     own = transport_of(system)
-    transport = request.transport or own
+    transport = own if request.transport is None else request.transport
     protocol(transport)
     routing = routing_of(request.routing, transport)
     request = replace(request, routing=routing)
@@ -78,7 +78,9 @@ def simulate_work(
         routing=routing,
         transport=transport,
         queue_pairs=request.queue_pairs,
-        failed=failures(request.fail_links, network(system)) if request.fail_links else 0.0,
+        failed=failures(request.fail_links, network(system))
+        if request.fail_links is not None
+        else 0.0,
         failed_switches=request.fail_switches,
         store_and_forward=request.store_and_forward,
         engine=cast("EngineName", request.engine),
