@@ -201,6 +201,14 @@ def test_groups_on_a_torus_go_by_dimension() -> None:
     assert found.step == pytest.approx(found.closed, rel=0.02)
 
 
+@pytest.mark.parametrize("on", ["tpu-v4-pod:16", "tpu-v5e-pod:32"])
+def test_open_and_unlike_sides_of_a_torus_are_priced_as_played(on: str) -> None:
+    """2x2x4 and 4x8: equal parts of the data load the longer side most."""
+    found = network(played("bert-large", on, tp=1, pp=1, zero=0))
+    (each,) = found.exchanges
+    assert each.seconds == pytest.approx(each.closed, rel=0.02)
+
+
 def test_ranks_dealt_over_a_torus_keep_the_closed_form_and_say_why() -> None:
     options = {"tp": 4, "pp": 1, "cp": 1, "dp": 16, "placement": "random"}
     found = network(played("llama3-8b", "tpu-v4-pod:64", **options))
