@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.core.system import VertexGroup
-from artery.native.work import PICOSECONDS
+from artery.native.work import PICOSECONDS, Longs
 from artery.simulator.simulation import Simulation
 
 Floats = NDArray[np.float64]
@@ -76,8 +76,7 @@ def hottest(
     many = min(count, int(np.count_nonzero(busy)))
     if not many:
         return ()
-    top = np.argpartition(-busy, many - 1)[:many]
-    order = top[np.lexsort((top, -busy[top]))]
+    order = _longest(busy, many)
     ends = wires.edges()
     tried = relieved if _size(simulation) <= MOST_REPLAYED else 0
     usual = simulation.replay(wires.rate) if tried else 0.0
@@ -99,6 +98,19 @@ def hottest(
             )
         )
     return tuple(found)
+
+
+def _longest(busy: Floats, many: int) -> Longs:
+    """Return the ``many`` links that send longest, longest first, of equal ones the first.
+
+    Of a symmetric network's links half a million may be equal: to choose among them by
+    ``argpartition`` would take long, and end with others on each kind of processor.
+    """
+    place = len(busy) - many
+    least = np.partition(busy, place)[place]
+    above, equal = np.flatnonzero(busy > least), np.flatnonzero(busy == least)
+    top = np.concatenate([above, equal[: many - len(above)]])
+    return top[np.lexsort((top, -busy[top]))]
 
 
 def held_up(simulation: Simulation, count: int = 5) -> tuple[HeldUp, ...]:
