@@ -198,6 +198,7 @@ def test_the_hottest_links_are_named_with_who_crosses_them(node: System) -> None
     assert only.gain == pytest.approx(2.0, rel=0.02)
 
 
+@pytest.mark.usefixtures("compiled_loops")
 def test_seeds_give_a_range(fabric: System) -> None:
     jobs = shaped(fabric, "all_reduce", "ring", 64 * MIB, np.arange(64))
     seeds = [simulate(fabric, jobs, Scenario(seed=seed)).jobs[0] for seed in range(5)]
