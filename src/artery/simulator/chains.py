@@ -131,11 +131,12 @@ def passed_both_ways(pipes: Pipelines) -> NDArray[np.bool_]:
     """Return which pipes are trees up and down again; stars lead nowhere, and are none."""
     waves = np.diff(pipes.pipe)
     found = (pipes.depth == 0) & (waves % 2 == 0) & (waves > 0)
-    if pipes.toward is not None:
-        first = pipes.wave[pipes.pipe]
-        inner = np.concatenate([[0], np.cumsum(pipes.toward >= 0)])[first]
-        found &= np.diff(inner) > 0
-    return np.asarray(found)
+    edge = pipes.wave[pipes.pipe]
+    filled = np.diff(edge) > 0
+    led = np.zeros(len(found), np.bool_)
+    if pipes.toward is not None and filled.any():
+        led[filled] = np.maximum.reduceat(pipes.toward, edge[:-1][filled]) >= 0
+    return np.asarray(found & led)
 
 
 def _upward(pipes: Pipelines, home: Ints) -> tuple[Ints, Ints]:
