@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from artery.calibrator.fit import Floats, Parameter, fit, separable, student
+from artery.calibrator.fit import Parameter, fit, separable, student
+from artery.core.arrays import Floats
 
 SIZES = 2.0 ** np.arange(10, 34)
 START, RATE = Parameter("start", 0.5), Parameter("rate", 0.3)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from artery.core.arrays import Floats
+
 Predict = Callable[[Floats], Floats]
 """Times in s of all points for the factors on the constants."""
 

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from artery.chip.roofline import Floats, peak
+from artery.chip.roofline import peak
+from artery.core.arrays import Floats
 from artery.core.chip import AttentionCurve, Chip
 from artery.errors import InputError, Problem
 

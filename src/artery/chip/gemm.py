@@ -17,7 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from artery.chip.roofline import WIDTH, Floats, streaming_rate, sustained_rate
+from artery.chip.roofline import WIDTH, streaming_rate, sustained_rate
+from artery.core.arrays import Floats
 from artery.core.chip import Chip
 
 TILES: Final = (

@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from artery.core.arrays import Floats
 from artery.core.chip import Chip
 from artery.errors import InputError, Problem
-
-Floats = NDArray[np.float64]
 
 WIDTH: Final = {
     "fp64": 8.0,

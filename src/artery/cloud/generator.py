@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cloud.fleet_job import FleetJob
+from artery.core.arrays import Floats
 from artery.units.durations import DAY
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.network import Network, Tree
 from artery.cluster.paths.route import Paths
 from artery.cluster.routing import paths
+from artery.core.arrays import Flags, Ints
 from artery.core.system import System
 from artery.errors import InputError, Problem
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 MOST_TOPS = 64
 """Switches tried as the top of one tree, on each tier. Assumed: with links down some do not do."""

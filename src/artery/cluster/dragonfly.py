@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.core.link import Link
 from artery.core.system import Tier
-
-Ints = NDArray[np.int64]
-
 
 CHOOSING = ("group", "dragonfly")
 """Tiers with several ways across them: parallel cables, spines, cables between two groups."""

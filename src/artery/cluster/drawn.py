@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.core.link import Link
 from artery.core.system import Tier, VertexGroup
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

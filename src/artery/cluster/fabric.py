@@ -7,18 +7,16 @@ from itertools import chain
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly, dragonfly_edges, dragonfly_tiers
 from artery.cluster.drawn import Drawn, drawn_tiers
 from artery.cluster.fat_tree import FatTree, fat_tree_tiers
 from artery.cluster.part_filled import links_of_last
 from artery.cluster.stages import fat_tree_edges, stages
+from artery.core.arrays import Ints
 from artery.core.link import Link
 from artery.core.system import Tier, VertexGroup
 from artery.node.scale_up import bundle
-
-Ints = NDArray[np.int64]
 
 Fabric = FatTree | Dragonfly | Drawn
 

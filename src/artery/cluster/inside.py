@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.paths.choice import Choice
 from artery.cluster.wiring import Assembly
+from artery.core.arrays import Ints
 from artery.node.next_hops import NextHops, next_hops
-
-Ints = NDArray[np.int64]
 
 MISSING = -1
 

@@ -17,13 +17,11 @@ from artery.cluster.paths.torus import torus_cables
 from artery.cluster.stages import Stage, crosses, stages
 from artery.cluster.torus import Torus, torus_wiring
 from artery.cluster.wiring import Assembly
+from artery.core.arrays import Flags, Ints
 from artery.core.link import Link
 from artery.core.system import Edges, System, VertexGroup
 from artery.errors import InputError, Problem
 from artery.node.trunks import trunked
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 PICOSECONDS = 1e12
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.stages import Stage, attachment, leaf_of, stages
-
-Ints = NDArray[np.int64]
+from artery.core.arrays import Ints
 
 
 def links_of_last(tree: FatTree, nodes: int) -> tuple[float, ...]:

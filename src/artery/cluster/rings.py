@@ -12,15 +12,13 @@ rails too: otherwise the last change would take a second link of the mesh that t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.wiring import Assembly
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.node.full_rings import full_ways
 from artery.node.rings import domain_rings, through_all
 from artery.node.scale_up import ScaleUp
-
-Ints = NDArray[np.int64]
 
 TRIES = 20_000
 """Steps of the search for ways that end apart, before any will do."""

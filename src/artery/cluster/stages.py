@@ -15,11 +15,9 @@ from itertools import pairwise
 from math import ceil, floor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
-
-Ints = NDArray[np.int64]
+from artery.core.arrays import Ints
 
 ROUNDING = 1e-9
 """A quotient this close below a whole number of ports is that number."""

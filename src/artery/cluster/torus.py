@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.core.link import Link
 from artery.core.system import Edges, Tier
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

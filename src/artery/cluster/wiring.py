@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.fabric import Fabric, cable_links, cables, switches
+from artery.core.arrays import Flags, Ints
 from artery.core.link import Link
 from artery.core.system import Edges, VertexGroup
 from artery.node.scale_up import ScaleUp
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from artery.collective.arrays import Flags
 from artery.collective.exchange import grouped, send_receive
 from artery.collective.groups import Groups
 from artery.collective.halving import halving_doubling, pat
@@ -18,6 +17,7 @@ from artery.collective.ring import ring
 from artery.collective.torus import torus
 from artery.collective.tree import tree
 from artery.collective.work import Work
+from artery.core.arrays import Flags
 from artery.core.pricing import Collective
 
 Lines = Literal["ring", "exchange", "in_switch", "across"]

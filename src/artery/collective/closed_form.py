@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from artery.collective.algorithms import ALGORITHMS, Algorithm
-from artery.collective.arrays import Floats, Ints
 from artery.collective.bandwidth import wire_factor
 from artery.collective.groups import Groups, gather, inner_tiers
 from artery.collective.library import (
@@ -29,6 +28,7 @@ from artery.collective.library import (
 from artery.collective.menu import Adds, menu
 from artery.collective.placement import Placement, packed
 from artery.collective.work import Work
+from artery.core.arrays import Floats, Ints
 from artery.core.pricing import Collective, Demand, Price
 from artery.core.system import System
 from artery.errors import UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from artery.cluster.torus import Torus
-from artery.collective.arrays import Flags, Floats, Ints
+from artery.core.arrays import Flags, Floats, Ints
 from artery.core.system import System, Tier
 
 

@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 
 from artery.cluster.wiring import Assembly
-from artery.collective.arrays import Flags, Floats, Ints
 from artery.collective.grid import around, extents, is_torus, side_rates
 from artery.collective.library import Library
 from artery.collective.partners import Node
 from artery.collective.placement import Placement, Spread
+from artery.core.arrays import Flags, Floats, Ints
 from artery.core.system import System, Tier
 from artery.node.pcie_tree import STAGED
 

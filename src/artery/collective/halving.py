@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from artery.collective.arrays import Floats
 from artery.collective.groups import Groups
 from artery.collective.partners import Rates, walked
 from artery.collective.tree import tree_depth
 from artery.collective.work import Work
+from artery.core.arrays import Floats
 from artery.core.pricing import Collective
 
 

@@ -13,10 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from artery.collective.arrays import Floats
 from artery.collective.groups import Groups
 from artery.collective.tree import tree_depth, tree_share
 from artery.collective.work import Work
+from artery.core.arrays import Floats
 from artery.core.pricing import Collective
 
 LEAST: Final = 3

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artery.collective.arrays import Floats, Ints
 from artery.collective.schedules import schedule
 from artery.collective.schedules.fold import Fold
 from artery.collective.schedules.transfers import chosen, together
+from artery.core.arrays import Floats, Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Step
 from artery.node.paths import Paths

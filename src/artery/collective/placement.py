@@ -18,7 +18,7 @@ from math import gcd, lcm
 
 import numpy as np
 
-from artery.collective.arrays import Floats, Ints
+from artery.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from artery.collective.arrays import Floats
 from artery.collective.groups import Groups
 from artery.collective.work import Work
+from artery.core.arrays import Floats
 from artery.core.pricing import Collective
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.collective.arrays import Flags, Ints
+from artery.core.arrays import Flags, Ints
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import UsageError
 

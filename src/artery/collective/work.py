@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.collective.arrays import Floats
+from artery.core.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
 from artery.formats.channels import Channel, Sent, sent, title
 
 LARGEST: Final = 2**31 - 1
 """htsim reads sizes as 32-bit integers with a sign; a size of 0 is a flow without end."""
-
-_Ints = NDArray[np.int64]
 
 
 def check_switches(schedules: Iterable[Schedule]) -> None:
@@ -70,13 +68,13 @@ def htsim_traffic(channels: Sequence[Channel]) -> Iterator[str]:
 class _Traffic:
     """Messages, the trigger that begins each and those that it fires; 0 is none."""
 
-    source: _Ints
-    target: _Ints
-    size: _Ints
-    begins: _Ints
-    sent: _Ints
-    received: _Ints
-    counts: _Ints
+    source: Ints
+    target: Ints
+    size: Ints
+    begins: Ints
+    sent: Ints
+    received: Ints
+    counts: Ints
 
 
 def _traffic(messages: Sent) -> _Traffic:
@@ -101,14 +99,14 @@ def _traffic(messages: Sent) -> _Traffic:
     )
 
 
-def _next(sending: _Ints, key: _Ints, steps: int) -> _Ints:
+def _next(sending: Ints, key: Ints, steps: int) -> Ints:
     """Return the key of the next step in which the same rank sends, -1 if there is none."""
     place = np.searchsorted(sending, key, side="right")
     found = np.append(sending, -1)[np.minimum(place, len(sending))]
     return np.where(found // steps == key // steps, found, -1)
 
 
-def _identifier(held: _Ints, key: _Ints) -> _Ints:
+def _identifier(held: Ints, key: Ints) -> Ints:
     """Return the trigger of each key, 0 where nothing is waited for."""
     if not len(held):
         return np.zeros(len(key), np.int64)

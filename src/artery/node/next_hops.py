@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.node.pcie_tree import STAGED
 from artery.node.scale_up import ScaleUp
 
-Ints = NDArray[np.int64]
 Pick = Callable[[Ints], Ints]
 """From the number of choices of each pair to the one that is taken."""
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Floats
 from artery.core.system import System
 from artery.step.evaluate import Evaluation
-from artery.step.plans import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Floats, Ints
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
@@ -22,7 +23,7 @@ from artery.planner.rank import penalties
 from artery.planner.space import Space, enumerate_plans, thinned
 from artery.step.evaluate import evaluate, least, needed
 from artery.step.memory import fits
-from artery.step.plans import Floats, Ints, Plans, distinct
+from artery.step.plans import Plans, distinct
 
 CHUNK = 65536
 """Plans looked at once: large enough for numpy, small enough for the cache and for Ctrl-C."""

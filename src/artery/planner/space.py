@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Ints
 from artery.core.plan import Plan
 from artery.core.system import System
 from artery.core.workload import Workload
 from artery.step.legality import RULES, Rule, experts_of, legal
 from artery.step.plans import RECOMPUTE, Plans
-
-Ints = NDArray[np.int64]
 
 MICRO_BATCHES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 CHUNKS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16)

@@ -22,14 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.network import Network, Tree
+from artery.core.arrays import Flags, Ints
 from artery.native.coupled import coupled
 from artery.native.work import PICOSECONDS, Links, Transfers
 from artery.simulator.pipes import Coupled
-from artery.simulator.placed import Ints, Placed
+from artery.simulator.placed import Placed
 from artery.simulator.routes import DOWN, UP, Ends, Routes
 from artery.simulator.scenario import Scenario
-
-Flags = NDArray[np.bool_]
 
 PASSES: Final = 3
 """Bytes that pass a chip's memory for each that is added: two are read, one is written."""

@@ -17,12 +17,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Floats, Ints
 from artery.native.coupled import Steady
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links, Longs
-from artery.simulator.placed import Ints
-
-Floats = NDArray[np.float64]
 
 MOST_INSIDE: Final = 2**15
 """Edges inside nodes that are looked at, those of as many nodes: some ten milliseconds."""

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.network import Network
+from artery.core.arrays import Ints
 from artery.core.schedule import Pipe
-from artery.simulator.placed import Ints
 from artery.simulator.routes import Ends, Ranks, Routes, taken
 
 Small = NDArray[np.int32]

@@ -14,19 +14,17 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.torus import Torus
 from artery.collective.groups import inner_tiers
 from artery.collective.schedules import schedule
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.simulator.placed import Placed
 from artery.simulator.shapes import shaped
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Floats
 from artery.core.system import VertexGroup
 from artery.native.work import PICOSECONDS, Longs
 from artery.simulator.simulation import Simulation
-
-Floats = NDArray[np.float64]
 
 MOST_REPLAYED = 1_000_000
 """Events, or links crossed by all paths, up to which a run is played again for single links."""

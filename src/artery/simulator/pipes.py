@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from artery.collective.library import SLOT
+from artery.core.arrays import Ints
 from artery.core.schedule import Pipe
 from artery.core.system import System
 from artery.native.pipelines import Pipelines
 from artery.simulator.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
-from artery.simulator.placed import Ints, Placed
+from artery.simulator.placed import Placed
 from artery.simulator.routes import Ends, Routes, by_queue, domain, ends, routes, spread
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import Wires

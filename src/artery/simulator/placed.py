@@ -10,15 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.network import Network
 from artery.collective.library import SLOT
+from artery.core.arrays import Ints
 from artery.core.schedule import Schedule
 from artery.errors import InputError, Problem
 from artery.native.work import PICOSECONDS
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,10 +21,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.messages import Transport, messages
 from artery.native.work import PICOSECONDS
-from artery.simulator.placed import Ints, Placed
+from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
 from artery.simulator.wires import Wires
 from artery.simulator.work import explicit

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.coupled import Steady, coupled
 from artery.native.pipelines import Pipelines
@@ -15,7 +16,7 @@ from artery.simulator.adding import Adders, adding_pipes, busiest
 from artery.simulator.chains import passed_both_ways
 from artery.simulator.choice import BETWEEN, BROKEN, OTHERS, TORN, TREES, Chosen
 from artery.simulator.pipes import Coupled, coupled_pipes
-from artery.simulator.placed import Ints, Placed, latest, releases
+from artery.simulator.placed import Placed, latest, releases
 from artery.simulator.routes import domain
 from artery.simulator.scenario import Scenario
 from artery.simulator.siblings import Siblings

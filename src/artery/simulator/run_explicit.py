@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from artery.core.arrays import Floats, Ints
 from artery.core.system import System
 from artery.native.fluid import fluid
 from artery.native.messages import Buffers, Transport, messages
@@ -14,9 +15,9 @@ from artery.native.work import PICOSECONDS, Played, Work
 from artery.simulator.adding import busiest
 from artery.simulator.buffers import buffers
 from artery.simulator.choice import Chosen, untimed
-from artery.simulator.placed import Ints, Placed, releases
+from artery.simulator.placed import Placed, releases
 from artery.simulator.scenario import Scenario
-from artery.simulator.simulation import Floats, Messages, Simulation
+from artery.simulator.simulation import Messages, Simulation
 from artery.simulator.transport import transport_of
 from artery.simulator.wires import Wires
 from artery.simulator.work import MOST_TIMES, Explicit, explicit

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.work import PICOSECONDS
 from artery.simulator.choice import Chosen
-from artery.simulator.placed import Ints, Placed, latest
+from artery.simulator.placed import Placed, latest
 from artery.simulator.rounds import in_rounds, sample
 from artery.simulator.routes import Ends, Routes
 from artery.simulator.sampled import loads

@@ -8,7 +8,6 @@ from math import lcm
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.inside import Inside
 from artery.cluster.network import Tree, network, plan_of
@@ -17,6 +16,7 @@ from artery.cluster.torus import Torus
 from artery.cluster.wiring import Assembly
 from artery.collective.in_switch import LEAST
 from artery.collective.schedules import names, schedule, shapes
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule
 from artery.core.system import System
@@ -24,8 +24,6 @@ from artery.errors import InputError, Problem
 from artery.node.rings import rings_among, through_all
 from artery.simulator.placed import Placed
 from artery.simulator.switches import by_node, over_fabric
-
-Ints = NDArray[np.int64]
 
 SLICE: Final = 1 << 20
 """Bytes of a slice that a tree passes on, at most ``MOST`` of them; assumed."""

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.cluster.routing import Network
+from artery.core.arrays import Floats, Ints
 from artery.simulator.adding import Adding
 from artery.simulator.choice import Chosen
 from artery.simulator.fold import Alike
-from artery.simulator.placed import Ints
 from artery.simulator.routes import Ends, Routes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.aggregation import Aggregation, aggregations
 from artery.cluster.network import Network, Tree
 from artery.collective.schedules.collnet import over_switches
 from artery.collective.schedules.tree import Tree as Edges
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.simulator.placed import Placed
-
-Ints = NDArray[np.int64]
 
 
 def over_fabric(system: System, wires: Network, size: int, chips: Ints, slices: int) -> Placed:

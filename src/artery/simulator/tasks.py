@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.routing import Network
 from artery.collective.schedules.transfers import transfers
+from artery.core.arrays import Ints
 from artery.core.graph import Operation, TaskGraph
 from artery.core.schedule import Schedule
 from artery.core.system import System
@@ -30,8 +30,6 @@ from artery.simulator.simulate import MOST_SECONDS, check_time
 from artery.simulator.transport import transport_of
 from artery.simulator.wires import wired
 from artery.simulator.work import Explicit, explicit, transfers_of
-
-Ints = NDArray[np.int64]
 
 Lay = Callable[[Operation, Ints], tuple[tuple[Placed, ...], float]]
 """The channels of a collective over ranks on some chips, and the seconds that its start costs."""

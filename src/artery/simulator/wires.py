@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.network import Tree
 from artery.cluster.routing import Network, network
 from artery.collective.groups import inner_tiers
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.fluid import NEVER
 from artery.native.work import PICOSECONDS, Links
 from artery.simulator.scenario import Scenario, protocol
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

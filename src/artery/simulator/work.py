@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.collective.schedules.sizes import Messages, messages
+from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.gates import by_steps, joined
 from artery.native.work import PICOSECONDS, Gates, Transfers, Whole, Work
 from artery.simulator.adding import Adders, adding_transfers
 from artery.simulator.pipes import SLICE
-from artery.simulator.placed import Ints, Placed
+from artery.simulator.placed import Placed
 from artery.simulator.routes import Ends, Routes, by_queue, ends, routes
 from artery.simulator.scenario import Scenario
 from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of, slots_of

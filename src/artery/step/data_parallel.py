@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Flags, Floats, Ints
 from artery.core.pricing import Collective
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Bools, Floats, Ints, Plans
+from artery.step.plans import Plans
 from artery.step.stages import Weights
 from artery.step.traffic import price
 
@@ -27,7 +28,7 @@ class Groups:
     expert: Ints
     expert_stride: Ints
 
-    def where(self, chosen: Bools) -> Groups:
+    def where(self, chosen: Flags) -> Groups:
         """The same groups for the ``chosen`` plans, groups of one, which are free, elsewhere."""
         shard, expert = np.where(chosen, self.shard, 1), np.where(chosen, self.expert, 1)
         replica = np.where(chosen, self.replica, 1)
@@ -68,7 +69,7 @@ def _replicate(machine: Machine, weights: Weights, width: float, group: Groups) 
     return price(machine, "all_reduce", size, group.replica, group.replica_stride)
 
 
-def keeps_gathered(plans: Plans, machine: Machine) -> Bools:
+def keeps_gathered(plans: Plans, machine: Machine) -> Flags:
     """Return which plans shard with FSDP, but leave weights gathered during a step.
 
     Llama 3 does so under a pipeline (arXiv 2407.21783, section 3.3.2).
@@ -77,12 +78,12 @@ def keeps_gathered(plans: Plans, machine: Machine) -> Bools:
     return np.asarray((plans.zero == 3) & (plans.pp > 1) & kept, dtype=np.bool_)
 
 
-def by_layer(plans: Plans, machine: Machine) -> Bools:
+def by_layer(plans: Plans, machine: Machine) -> Flags:
     """Return which plans gather and scatter layer by layer, in every micro-batch (FSDP)."""
     return np.asarray((plans.zero == 3) & ~keeps_gathered(plans, machine), dtype=np.bool_)
 
 
-def scatters_each(plans: Plans, machine: Machine) -> Bools:
+def scatters_each(plans: Plans, machine: Machine) -> Flags:
     """Return which plans scatter their gradients after every micro-batch and keep a shard.
 
     FSDP does, and ZeRO 2, except under a pipeline: there gradients are added up first (DeepSpeed

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Floats
 from artery.core.plan import Plan
 from artery.core.pricing import Pricer
 from artery.core.profile import Profile
@@ -29,7 +30,7 @@ from artery.step.machine import machine
 from artery.step.memory import Memory, fits, memory
 from artery.step.micro import Ends, ends
 from artery.step.optimizer import accumulation_time, optimizer_time
-from artery.step.plans import Floats, Plans, distinct, floats
+from artery.step.plans import Plans, distinct, floats
 from artery.step.schedule import Slowest, every_layer, once_per_step, pipeline, slowest, transfer
 from artery.step.stages import Stages, StageWeights, layer_weights, stage_weights, stages
 from artery.step.traffic import price

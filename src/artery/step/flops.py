@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.core.arrays import Floats
 from artery.core.workload import Attention, Layer, Matmul, Workload
-from artery.step.plans import RECOMPUTE, Floats, Plans
+from artery.step.plans import RECOMPUTE, Plans
 
 
 @dataclass(frozen=True, slots=True)

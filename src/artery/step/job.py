@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from artery.core.arrays import Ints
 from artery.core.workload import Workload
 from artery.step.ledger import Ledger
 from artery.step.machine import Machine
-from artery.step.plans import Ints, Plans
+from artery.step.plans import Plans
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ import numpy as np
 from artery.chip.attention import attention_time
 from artery.chip.gemm import matmul_time
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Floats
 from artery.core.workload import Attention, Elementwise, Layer, Matmul
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Plans, floats
+from artery.step.plans import Plans, floats
 
 SCORE_BYTES_FORWARD = 9.0
 SCORE_BYTES_BACKWARD = 11.0

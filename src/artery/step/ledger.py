@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from artery.core.arrays import Floats
 from artery.core.term import Combine, Term
-from artery.step.plans import Floats
 
 Input = str | ArrayLike
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Floats, Ints
 from artery.core.workload import Layer, Saved
 from artery.step.data_parallel import by_layer, groups, scatters_each
 from artery.step.job import Job
 from artery.step.machine import Machine
 from artery.step.optimizer import RULES, owned
-from artery.step.plans import RECOMPUTE, Floats, Ints, Plans, distinct, floats
+from artery.step.plans import RECOMPUTE, Plans, distinct, floats
 from artery.step.stages import Weights, stage_weights, stages
 
 AT_LIMIT = 0.08

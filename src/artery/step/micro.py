@@ -6,11 +6,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from artery.core.arrays import Floats, Ints
 from artery.core.workload import Layer
 from artery.step.job import Job
 from artery.step.layer import LayerCost, layer_cost
 from artery.step.machine import Machine
-from artery.step.plans import RECOMPUTE, Floats, Ints, floats
+from artery.step.plans import RECOMPUTE, floats
 from artery.step.traffic import Traffic, context_parallel, expert_parallel, tensor_parallel
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Floats
 from artery.step.data_parallel import groups, scatters_each
 from artery.step.job import Job
-from artery.step.plans import Floats, Plans
+from artery.step.plans import Plans
 from artery.step.stages import Weights
 
 

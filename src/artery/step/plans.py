@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from artery.core.arrays import Floats, Ints
 from artery.core.plan import Plan, Recompute
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 RECOMPUTE: tuple[Recompute, ...] = ("none", "selective", "full")
 """Recomputation by its code in ``Plans.recompute``."""

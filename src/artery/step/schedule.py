@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.core.arrays import Floats
 from artery.step.data_parallel import LayerTraffic, StepTraffic, scatters_each
 from artery.step.job import Job
 from artery.step.micro import Ends, Micro
-from artery.step.plans import Floats, Plans, floats
+from artery.step.plans import Plans, floats
 from artery.step.stages import Stages
 from artery.step.traffic import price
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from artery.core.arrays import Floats
 from artery.core.workload import Layer, Workload
-from artery.step.plans import Floats, Plans
+from artery.step.plans import Plans
 
 
 @dataclass(frozen=True, slots=True)

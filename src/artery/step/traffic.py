@@ -8,11 +8,12 @@ from typing import Final
 import numpy as np
 
 from artery.chip.roofline import WIDTH
+from artery.core.arrays import Floats, Ints
 from artery.core.pricing import Collective, Demand
 from artery.core.workload import Attention, Layer, Routing
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats, Ints, floats
+from artery.step.plans import floats
 
 TILE: Final = 128
 """Elements of a row that are quantised with one scale (DeepSeek-V3, section 3.3.2)."""

@@ -7,9 +7,9 @@ from math import sqrt
 
 import numpy as np
 
+from artery.core.arrays import Floats
 from artery.step.job import Job
 from artery.step.machine import Machine
-from artery.step.plans import Floats
 
 Z80 = 1.2816
 """Half-width of a normal distribution's central 80 %, in standard deviations."""

@@ -15,8 +15,9 @@ from artery.answers.calibrate.file import calibrated_values
 from artery.answers.calibrate.result import CalibrateAnswer
 from artery.answers.calibrate.system import after, base_of, parameter, predictor
 from artery.answers.expect import expect
-from artery.calibrator.fit import Floats, fit
+from artery.calibrator.fit import fit
 from artery.cli import main
+from artery.core.arrays import Floats
 from artery.errors import InputError, UnknownNameError
 from artery.report.calibrate import calibrated_file
 from tests.answers.training_runs import log, script

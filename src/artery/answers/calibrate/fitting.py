@@ -13,9 +13,8 @@ from artery.answers.calibrate.result import Kept
 from artery.answers.calibrate.run import STEP_NOISE, Run
 from artery.answers.calibrate.system import Base, Knob, parameter, predictor
 from artery.calibrator.fit import LEAST_NOISE, Confused, Fit, Predict, fit, separable
+from artery.core.arrays import Floats
 from artery.errors import InputError, Problem
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.answers.calibrate.data import Sweep
 from artery.answers.expect.pricing import Setting
@@ -19,11 +18,10 @@ from artery.catalog.systems import chip_and_links, table_of
 from artery.catalog.systems.build import build
 from artery.catalog.systems.schema import CalibrationTable, SystemTable
 from artery.catalog.systems.spec import Spec
+from artery.core.arrays import Floats
 from artery.core.chip import Chip
 from artery.core.link import Link
 from artery.errors import InputError, Problem, UnknownNameError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

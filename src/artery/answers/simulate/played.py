@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.answers.simulate.offload import Offload
 from artery.answers.simulate.result import Closed, Tried
@@ -17,6 +16,7 @@ from artery.collective.menu import menu
 from artery.collective.overheads import Overheads, overheads
 from artery.collective.overheads import Played as Asked
 from artery.collective.placement import Placement, listed, packed
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
@@ -27,8 +27,6 @@ from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import algorithms, shaped
 from artery.simulator.simulate import simulate
 from artery.simulator.simulation import Simulation
-
-Ints = NDArray[np.int64]
 
 MOST_TRIED = 300_000
 """Messages up to which an algorithm is tried when the best is asked for: a second each."""

@@ -7,11 +7,12 @@ from typing import cast
 from artery.answers.libraries import library_of
 from artery.answers.simulate import asked as read
 from artery.answers.simulate.offload import Offload, offload_of
-from artery.answers.simulate.played import Ints, Question, beside
+from artery.answers.simulate.played import Question, beside
 from artery.answers.simulate.request import DEFAULT_SIZE, Request
 from artery.answers.simulate.transport import changed, over
 from artery.answers.systems import system_of
 from artery.cluster.routing import network
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective, named
 from artery.core.system import System
 from artery.errors import UsageError

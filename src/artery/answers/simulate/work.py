@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from artery.answers.simulate.work_files import graph_of
 from artery.answers.simulate.work_result import RankTime, Stretch, WorkAnswer
+from artery.core.arrays import Ints
 from artery.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from artery.simulator.scenario import EngineName, Scenario
     from artery.simulator.tasks import TasksPlayed
 
-Ints = NDArray[np.int64]
 
 PICOSECONDS: Final = 1e12
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.cabling import NO_TIER, Network
 from artery.cluster.cabling.hosts import Card, Nodes, nodes_of
 from artery.cluster.cabling.natural import natural
 from artery.cluster.drawn import Drawn, Meeting
+from artery.core.arrays import Floats, Ints
 from artery.core.link import Link
 
 _LEVELS = ("leaf", "spine", "core")
@@ -42,8 +42,6 @@ class Meant:
     reduction: str | None = None
 
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Trunk = tuple[str, str, float]
 """A cable between two switches, by identity, with its rate in B/s."""
 

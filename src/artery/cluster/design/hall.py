@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.design import Design
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from artery.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.arguments import divides, positive, rooted
 from artery.collective.schedules.limits import NVLS, SHARP
 from artery.collective.schedules.rails import in_nodes, node_stars
@@ -28,6 +27,7 @@ from artery.collective.schedules.transfers import (
     transfers,
 )
 from artery.collective.schedules.tree import Tree, moves
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import InputError, Problem

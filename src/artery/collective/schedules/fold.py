@@ -11,8 +11,8 @@ from typing import Self
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.transfers import Steps, once, transfers
+from artery.core.arrays import Ints
 
 
 @dataclass(frozen=True, slots=True)

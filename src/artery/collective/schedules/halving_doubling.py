@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.fold import Fold, reversed_bits
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
@@ -19,6 +18,7 @@ from artery.collective.schedules.transfers import (
     together,
     transfers,
 )
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Schedule, Step
 

@@ -13,7 +13,6 @@ from operator import mul
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
     Steps,
@@ -21,6 +20,7 @@ from artery.collective.schedules.transfers import (
     one_after_another,
     transfers,
 )
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import InputError, Problem

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.transfers import Steps, transfers
+from artery.core.arrays import Ints
 from artery.core.schedule import Pipe, Step
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.arguments import positive, rooted
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
@@ -19,6 +18,7 @@ from artery.collective.schedules.transfers import (
     one_after_another,
     transfers,
 )
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import InputError, Problem

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.collective.arrays import Ints
+from artery.core.arrays import Ints
 from artery.core.schedule import Schedule
 from artery.errors import UsageError
 

@@ -14,7 +14,6 @@ from math import prod
 
 import numpy as np
 
-from artery.collective.arrays import Flags, Ints
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import (
     Steps,
@@ -24,6 +23,7 @@ from artery.collective.schedules.transfers import (
     together,
     transfers,
 )
+from artery.core.arrays import Flags, Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import InputError, Problem

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from artery.collective.arrays import Ints
+from artery.core.arrays import Ints
 from artery.core.schedule import Step
 
 Steps = Callable[[int], Step]

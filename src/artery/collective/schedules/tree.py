@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artery.collective.arrays import Ints
 from artery.collective.schedules.arguments import positive, rooted
 from artery.collective.schedules.registry import builds
 from artery.collective.schedules.transfers import Steps, backwards, together, transfers
+from artery.core.arrays import Ints
 from artery.core.pricing import Collective
 from artery.core.schedule import Pipe, Schedule, Step
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from artery.collective.schedules import chunk_bytes
 from artery.collective.verify import own
+from artery.core.arrays import Ints
 from artery.core.schedule import Schedule, Step
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

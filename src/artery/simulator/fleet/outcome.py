@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cloud.policies import jain
+from artery.core.arrays import Floats
 from artery.simulator.fleet.accounts import Accounts
 
 if TYPE_CHECKING:
     from artery.simulator.fleet.fleet import Fleet
     from artery.simulator.fleet.job import Job
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

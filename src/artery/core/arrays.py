@@ -1,4 +1,4 @@
-"""The array types of this room."""
+"""The array types that every room shares: numbers of 64 bits, and flags."""
 
 from __future__ import annotations
 
