@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from accuracy.network import CONNECTIONS, LEAVES, Row
 from artery.answers.simulate import simulate
-from artery.simulator import sampled as engine
+from artery.simulator.explicit import sampled as engine
 
 RESULT: Final = Path(__file__).parent / "data" / "network_scale.csv"
 

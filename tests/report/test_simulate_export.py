@@ -16,7 +16,7 @@ from artery.core.graph import TaskGraph
 from artery.formats.goal import task_graph
 from artery.formats.text import read_text
 from artery.report.simulate import files
-from artery.simulator import run_explicit
+from artery.simulator.explicit import run
 
 MIB = 2**20
 ASKED = ("simulate", "all_reduce", "--on", "dgx-h100:16", "--size", "8M")
@@ -119,7 +119,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_played(
         raise AssertionError("it was played")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_explicit, "_play", played)
+    monkeypatch.setattr(run, "_play", played)
     monkeypatch.setattr("artery.simulator.simulate.run_sampled", played)
     asked = ["simulate", "alltoall", "--on", "dgx-h100:512", "--size", "1M"]
     assert main([*asked, *flags]) == 3

@@ -9,7 +9,7 @@ from artery.core.arrays import Ints
 from artery.native.coupled import coupled
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
-from artery.simulator.chains import Chains, passed_both_ways
+from artery.simulator.coupled.chains import Chains, passed_both_ways
 
 CHIPS, RATE, LATENCY = 4, 10**9, 1000
 SLICE = 1000

@@ -12,11 +12,11 @@ from artery.cluster.routing import network
 from artery.collective.verify import verify
 from artery.core.system import System
 from artery.errors import InputError
+from artery.simulator.network.switches import over_fabric
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import simulate
 from artery.simulator.simulation import Simulation
-from artery.simulator.switches import over_fabric
 from tests.native.compiled import use
 
 MIB = 2**20

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artery.catalog import system
-from artery.simulator import fold
+from artery.simulator.coupled import fold
 from artery.simulator.loads import hottest, relief
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped

@@ -8,7 +8,8 @@ import pytest
 from artery.catalog import system
 from artery.core.system import System
 from artery.errors import InputError
-from artery.simulator import choice, rounds
+from artery.simulator import choice
+from artery.simulator.explicit import rounds
 from artery.simulator.loads import relief
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped

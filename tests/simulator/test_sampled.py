@@ -10,9 +10,10 @@ import pytest
 from artery.catalog import system
 from artery.core.system import System
 from artery.errors import InputError
-from artery.simulator import choice, sampled
+from artery.simulator import choice
+from artery.simulator.explicit import sampled
+from artery.simulator.explicit.sampled import _quantile
 from artery.simulator.loads import hottest
-from artery.simulator.sampled import _quantile
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import simulate

@@ -13,7 +13,7 @@ from artery.collective.schedules import schedule
 from artery.core.pricing import Collective
 from artery.core.system import System
 from artery.errors import InputError
-from artery.simulator import run_explicit, work
+from artery.simulator.explicit import run, work
 from artery.simulator.loads import hottest, relief
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
@@ -278,7 +278,7 @@ def test_of_very_many_messages_none_is_told_apart(
 ) -> None:
     usual = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
     monkeypatch.setattr(work, "MOST_TIMES", 1)
-    monkeypatch.setattr(run_explicit, "MOST_TIMES", 1)
+    monkeypatch.setattr(run, "MOST_TIMES", 1)
     many = played(pod, "halving_doubling", MIB, Scenario(engine="messages"))
     assert many.messages is None
     assert many.seconds == usual.seconds

@@ -9,11 +9,20 @@ from artery.catalog import system
 from artery.collective.schedules import schedule
 from artery.core.schedule import Schedule
 from artery.native.gates import Opener
+from artery.simulator.explicit.slices import (
+    SLOTS,
+    Flow,
+    coarse,
+    flow,
+    pieces,
+    sizes,
+    slices_of,
+    wanted,
+)
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import shaped
 from artery.simulator.simulate import simulate
-from artery.simulator.slices import SLOTS, Flow, coarse, flow, pieces, sizes, slices_of, wanted
 
 MIB = 2**20
 CASES: dict[str, tuple[Schedule, int]] = {

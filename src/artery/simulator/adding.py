@@ -25,9 +25,9 @@ from artery.cluster.network import Network, Tree
 from artery.core.arrays import Flags, Ints
 from artery.native.coupled import coupled
 from artery.native.work import PICOSECONDS, Links, Transfers
-from artery.simulator.pipes import Coupled
+from artery.simulator.coupled.pipes import Coupled
+from artery.simulator.network.routes import DOWN, UP, Ends, Routes
 from artery.simulator.placed import Placed
-from artery.simulator.routes import DOWN, UP, Ends, Routes
 from artery.simulator.scenario import Scenario
 
 PASSES: Final = 3

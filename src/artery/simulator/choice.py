@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from artery.errors import InputError, Problem
-from artery.simulator.buffers import Control
-from artery.simulator.pipes import SLICE, playable
+from artery.simulator.coupled.pipes import SLICE, playable
+from artery.simulator.explicit.rounds import in_rounds
+from artery.simulator.explicit.sampled import samplable
+from artery.simulator.explicit.slices import pieces, sliced, wanted
+from artery.simulator.explicit.work import MOST_TIMES, blocks_of, transfers_of
+from artery.simulator.network.buffers import Control
 from artery.simulator.placed import Placed
-from artery.simulator.rounds import in_rounds
-from artery.simulator.sampled import samplable
 from artery.simulator.scenario import Scenario, protocol
-from artery.simulator.slices import pieces, sliced, wanted
-from artery.simulator.work import MOST_TIMES, blocks_of, transfers_of
 
 Engine = Literal["coupled", "messages", "fluid", "sampled"]
 Why = Literal["asked", "pipelined", "bulk", "small", "many", "meeting", "buffers"]
@@ -61,7 +61,7 @@ BROKEN: Final = 0.25
 """The same where links have failed."""
 
 ROUNDS: Final = 0.5
-"""The same of some rounds of an all-to-all for all of them (``artery.simulator.rounds``)."""
+"""The same of some rounds of an all-to-all for all (``artery.simulator.explicit.rounds``)."""
 
 TREES: Final = {16: 0.06, 4: 0.14, 0: 0.16}
 """The same of trees up and down over several nodes, by the slices of a tree from which on: of 64 to

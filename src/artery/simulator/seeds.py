@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.core.system import System
+from artery.simulator.network.routes import Ends, by_queue
 from artery.simulator.placed import Placed
-from artery.simulator.routes import Ends, by_queue
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulate import simulate
 from artery.simulator.simulation import Simulation

@@ -22,8 +22,8 @@ from artery.core.schedule import Schedule
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.node.rings import rings_among, through_all
+from artery.simulator.network.switches import by_node, over_fabric
 from artery.simulator.placed import Placed
-from artery.simulator.switches import by_node, over_fabric
 
 SLICE: Final = 1 << 20
 """Bytes of a slice that a tree passes on, at most ``MOST`` of them; assumed."""

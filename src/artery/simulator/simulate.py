@@ -9,16 +9,16 @@ from artery.cluster.routing import Network
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.native.work import PICOSECONDS
-from artery.simulator.buffers import control_of
 from artery.simulator.choice import ERROR, again, choose, refuse_untimed, untimed
+from artery.simulator.coupled.run import run_coupled
+from artery.simulator.explicit.run import run_explicit
+from artery.simulator.explicit.run_sampled import run_sampled
+from artery.simulator.explicit.slices import coarse
+from artery.simulator.network.buffers import control_of
+from artery.simulator.network.wires import Wires, wired
 from artery.simulator.placed import Placed, check
-from artery.simulator.run_coupled import run_coupled
-from artery.simulator.run_explicit import run_explicit
-from artery.simulator.run_sampled import run_sampled
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulation import Simulation
-from artery.simulator.slices import coarse
-from artery.simulator.wires import Wires, wired
 
 MOST_SECONDS: Final = 1e6
 """Bytes over the slowest link up to which a run is played: eleven days; the engines' clocks hold

@@ -12,8 +12,8 @@ from artery.cluster.routing import Network
 from artery.core.arrays import Floats, Ints
 from artery.simulator.adding import Adding
 from artery.simulator.choice import Chosen
-from artery.simulator.fold import Alike
-from artery.simulator.routes import Ends, Routes
+from artery.simulator.coupled.fold import Alike
+from artery.simulator.network.routes import Ends, Routes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,12 +24,12 @@ from artery.native.gates import listed
 from artery.native.messages import messages
 from artery.native.work import PICOSECONDS, Gates
 from artery.simulator.choice import MOST_MESSAGES, Chosen, choose
+from artery.simulator.explicit.transport import transport_of
+from artery.simulator.explicit.work import Explicit, explicit, transfers_of
+from artery.simulator.network.wires import wired
 from artery.simulator.placed import Placed, check
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulate import MOST_SECONDS, check_time
-from artery.simulator.transport import transport_of
-from artery.simulator.wires import wired
-from artery.simulator.work import Explicit, explicit, transfers_of
 
 Lay = Callable[[Operation, Ints], tuple[tuple[Placed, ...], float]]
 """The channels of a collective over ranks on some chips, and the seconds that its start costs."""

@@ -10,7 +10,7 @@ from artery.answers.simulate import simulate
 from artery.answers.simulate.played import Question, prepared
 from artery.catalog import system
 from artery.core.pricing import Collective
-from artery.simulator.pipes import NVLS, PACKET, slice_of
+from artery.simulator.coupled.pipes import NVLS, PACKET, slice_of
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
 

@@ -9,8 +9,8 @@ import pytest
 
 from artery.answers.simulate import simulate
 from artery.errors import ArteryError, InputError, UnknownNameError, UsageError
-from artery.simulator import slices
 from artery.simulator.choice import ERROR
+from artery.simulator.explicit import slices
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "systems"
 FABRIC = f"{FIXTURES / 'four-leaves.toml'}:64"

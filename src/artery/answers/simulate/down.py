@@ -10,8 +10,8 @@ import numpy as np
 from artery.cluster.routing import network
 from artery.core.system import System
 from artery.simulator.loads import vertex
+from artery.simulator.network.wires import failed_switches
 from artery.simulator.scenario import Scenario
-from artery.simulator.wires import failed_switches
 
 DrawnFrom = Literal["between switches", "all links", "by name"]
 

@@ -21,7 +21,7 @@ from artery.core.pricing import Collective, Demand
 from artery.core.system import System
 from artery.errors import InputError, Problem, UnknownNameError, UsageError
 from artery.simulator.choice import choose, refuse_untimed
-from artery.simulator.pipes import PACKET
+from artery.simulator.coupled.pipes import PACKET
 from artery.simulator.placed import Placed, buffer
 from artery.simulator.scenario import Scenario
 from artery.simulator.shapes import algorithms, shaped

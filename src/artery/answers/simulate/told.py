@@ -13,9 +13,9 @@ from artery.answers.simulate.played import Outcome, Question, compared
 from artery.answers.simulate.request import Request
 from artery.answers.simulate.result import Note, Other, SimulateAnswer, Tried
 from artery.collective import bus_factor
-from artery.simulator.buffers import control_of
 from artery.simulator.choice import COARSE
 from artery.simulator.loads import held_up, hottest, relief
+from artery.simulator.network.buffers import control_of
 from artery.simulator.scenario import protocol
 from artery.simulator.seeds import Range
 from artery.simulator.simulation import Simulation

@@ -19,10 +19,10 @@ from artery.formats.goal import goal
 from artery.formats.htsim_traffic import check_switches, htsim_traffic
 from artery.report.writing.rows import rows_text
 from artery.simulator.choice import untimed
+from artery.simulator.explicit.work import MOST_TIMES, transfers_of
 from artery.simulator.loads import busy_seconds, vertex
 from artery.simulator.placed import Placed
 from artery.simulator.simulation import Messages
-from artery.simulator.work import MOST_TIMES, transfers_of
 
 COLUMNS: Final = (
     "link", "from", "to", "class", "up", "rate_bytes_per_s", "carried_bytes", "busy_s", "load",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from artery.cluster.network import Network
 from artery.core.arrays import Ints
 from artery.core.schedule import Pipe
-from artery.simulator.routes import Ends, Ranks, Routes, taken
+from artery.simulator.network.routes import Ends, Ranks, Routes, taken
 
 Small = NDArray[np.int32]
 

@@ -6,8 +6,8 @@ from math import ceil
 
 from artery.core.system import System
 from artery.native.messages import Transport
-from artery.simulator.buffers import window as buffered_window
 from artery.simulator.choice import Chosen
+from artery.simulator.network.buffers import window as buffered_window
 from artery.simulator.scenario import Scenario, protocol
 
 

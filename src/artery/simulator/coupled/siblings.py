@@ -18,7 +18,7 @@ from artery.core.arrays import Floats, Ints
 from artery.native.coupled import Steady
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
-from artery.simulator.chains import Chains, runs
+from artery.simulator.coupled.chains import Chains, runs
 
 MOST_CROSSINGS: Final = 2**18
 """Crossings that are looked at, those of the slowest trees: ten milliseconds. All other trees are

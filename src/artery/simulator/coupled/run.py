@@ -13,15 +13,15 @@ from artery.native.coupled import Steady, coupled
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
 from artery.simulator.adding import Adders, adding_pipes, busiest
-from artery.simulator.chains import passed_both_ways
 from artery.simulator.choice import BETWEEN, BROKEN, OTHERS, TORN, TREES, Chosen
-from artery.simulator.pipes import Coupled, coupled_pipes
+from artery.simulator.coupled.chains import passed_both_ways
+from artery.simulator.coupled.pipes import Coupled, coupled_pipes
+from artery.simulator.coupled.siblings import Siblings
+from artery.simulator.network.routes import domain
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed, latest, releases
-from artery.simulator.routes import domain
 from artery.simulator.scenario import Scenario
-from artery.simulator.siblings import Siblings
 from artery.simulator.simulation import Simulation
-from artery.simulator.wires import Wires
 
 
 def run_coupled(

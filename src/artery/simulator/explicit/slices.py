@@ -22,7 +22,7 @@ from artery.collective.schedules.sizes import chunk_bytes
 from artery.core.arrays import Ints
 from artery.core.schedule import Schedule
 from artery.native.work import Gates
-from artery.simulator.pipes import PACKET, cut_of, playable, slice_of, slot_of
+from artery.simulator.coupled.pipes import PACKET, cut_of, playable, slice_of, slot_of
 from artery.simulator.placed import Placed
 
 Small = NDArray[np.int32]

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from artery.cluster.network import Network
 from artery.core.arrays import Floats, Ints
 from artery.core.system import System
+from artery.simulator.network.routes import Ends, routes
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed
-from artery.simulator.routes import Ends, routes
 from artery.simulator.scenario import Scenario
-from artery.simulator.wires import Wires
 
 PATHS: Final = 4_000_000
 """Paths of the sample: a few seconds on one core."""

@@ -13,14 +13,14 @@ from artery.native.fluid import fluid
 from artery.native.messages import Buffers, Transport, messages
 from artery.native.work import PICOSECONDS, Played, Work
 from artery.simulator.adding import busiest
-from artery.simulator.buffers import buffers
 from artery.simulator.choice import Chosen, untimed
+from artery.simulator.explicit.transport import transport_of
+from artery.simulator.explicit.work import MOST_TIMES, Explicit, explicit
+from artery.simulator.network.buffers import buffers
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed, releases
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulation import Messages, Simulation
-from artery.simulator.transport import transport_of
-from artery.simulator.wires import Wires
-from artery.simulator.work import MOST_TIMES, Explicit, explicit
 
 
 def run_explicit(

@@ -11,14 +11,14 @@ from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.work import PICOSECONDS
 from artery.simulator.choice import Chosen
+from artery.simulator.explicit.rounds import in_rounds, sample
+from artery.simulator.explicit.sampled import loads
+from artery.simulator.explicit.transport import transport_of
+from artery.simulator.network.routes import Ends, Routes
+from artery.simulator.network.wires import Wires, at_rates
 from artery.simulator.placed import Placed, latest
-from artery.simulator.rounds import in_rounds, sample
-from artery.simulator.routes import Ends, Routes
-from artery.simulator.sampled import loads
 from artery.simulator.scenario import Scenario
 from artery.simulator.simulation import Simulation
-from artery.simulator.transport import transport_of
-from artery.simulator.wires import Wires, at_rates
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,10 +25,10 @@ from artery.core.arrays import Ints
 from artery.core.system import System
 from artery.native.messages import Transport, messages
 from artery.native.work import PICOSECONDS
+from artery.simulator.explicit.work import explicit
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import Scenario
-from artery.simulator.wires import Wires
-from artery.simulator.work import explicit
 
 MOST_HOPS: Final = 40_000_000
 """Hops of segments that are played in all windows together: five seconds on one core."""

@@ -15,12 +15,12 @@ from artery.core.system import System
 from artery.native.gates import by_steps, joined
 from artery.native.work import PICOSECONDS, Gates, Transfers, Whole, Work
 from artery.simulator.adding import Adders, adding_transfers
-from artery.simulator.pipes import SLICE
+from artery.simulator.coupled.pipes import SLICE
+from artery.simulator.explicit.slices import Flow, flow, pieces, sizes, sliced, slices_of, slots_of
+from artery.simulator.network.routes import Ends, Routes, by_queue, ends, routes
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed
-from artery.simulator.routes import Ends, Routes, by_queue, ends, routes
 from artery.simulator.scenario import Scenario
-from artery.simulator.slices import Flow, flow, pieces, sizes, sliced, slices_of, slots_of
-from artery.simulator.wires import Wires
 
 Small = NDArray[np.int32]
 

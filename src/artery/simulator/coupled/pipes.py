@@ -11,11 +11,11 @@ from artery.core.arrays import Ints
 from artery.core.schedule import Pipe
 from artery.core.system import System
 from artery.native.pipelines import Pipelines
-from artery.simulator.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
+from artery.simulator.coupled.fold import Alike, Insides, Mixed, Splitter, alike, both_ways
+from artery.simulator.network.routes import Ends, Routes, by_queue, domain, ends, routes, spread
+from artery.simulator.network.wires import Wires
 from artery.simulator.placed import Placed
-from artery.simulator.routes import Ends, Routes, by_queue, domain, ends, routes, spread
 from artery.simulator.scenario import Scenario
-from artery.simulator.wires import Wires
 
 SLICE = SLOT
 """Bytes that a channel's tree passes on as one at most."""
