@@ -10,6 +10,7 @@ them: no real run meets another. Files named ``test_*_shared.py`` need the share
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,11 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 NO_SKIPS = os.environ.get("ARTERY_NO_SKIPS") == "1"
+
+# A shell without job control starts what runs in the background deaf to Ctrl-C, and programs that
+# the tests start and interrupt would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a busy machine is no failure. Derandomised: the same commit gives the same verdict.
 settings.register_profile("artery", deadline=None, derandomize=True, max_examples=50)
