@@ -186,6 +186,24 @@ def test_a_pair_keeps_its_path_until_a_link_of_it_fails() -> None:
         assert cut.up[old].all() == (len(old) == len(new) and bool((old == new).all()))
 
 
+@pytest.mark.parametrize("near", [1, 40, 390])
+@pytest.mark.parametrize("policy", ["hash", "static"])
+@pytest.mark.parametrize("spec", ["rail-clos-h100:16384", "gb200-nvl72:300", "hgx-h100-roce:6144"])
+def test_a_pair_takes_the_same_path_whoever_is_asked_beside_it(
+    spec: str, policy: str, near: int
+) -> None:
+    # Of 400 pairs few, a tenth or nearly all stay in their node.
+    found, whole = built(spec)
+    net = whole.fail(0.02)
+    source, target = pairs(found.chips)
+    target[:near] = source[:near] // 4 * 4 + target[:near] % 4
+    together = paths(found, net, source, target, policy=policy)
+    for row in range(0, len(source), 7):
+        alone = paths(found, net, source[row : row + 1], target[row : row + 1], policy=policy)
+        ours = together.link[together.start[row] : together.start[row + 1]]
+        assert ours.tolist() == alone.link.tolist()
+
+
 def test_static_routes_spread_a_shift_without_collisions() -> None:
     # Zahavi et al., 2010: under d-mod-k a shift permutation loads every link of a full fat tree
     # at most once. 64 leaves of 32 nodes, one rail.

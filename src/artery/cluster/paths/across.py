@@ -71,8 +71,8 @@ def across(
     slots = _slot(tree, source, leave), _slot(tree, target, enter)
     columns.append(slots[0])
     for column, down in zip(middle.columns, middle.down, strict=True):
-        back = np.where(down, total, 0) if isinstance(down, np.ndarray) else total * down
-        columns.append(np.where(column < 0, -1, column + tree.first + back))
+        first = tree.first + total * down
+        columns.append(np.where(column < 0, -1, column + first))
     columns.append(slots[1] + total)
     columns += _in(within, target, far, enter, choice)
     return columns, middle.joined & (slots[0] >= 0) & (slots[1] >= 0)

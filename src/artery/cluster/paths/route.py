@@ -25,6 +25,10 @@ Rows = NDArray[np.int32]
 CHUNK = 1 << 14
 """Pairs routed together: few enough for their arrays to stay in the cache."""
 
+FEW = 8
+"""Where at most one pair in so many stays in its domain, another pair is routed in its place, which
+is cheaper than to take all others out and to put them back. Assumed."""
+
 TRIES = 16
 """Paths that a pair tries by its own card, and by each other one of its node, before the whole
 network is searched. Assumed; with one link in ten down a path of six links fails so often with
@@ -173,12 +177,17 @@ def _rows(
         return _stacked(columns, len(source)), fine
     near, far = np.flatnonzero(same), np.flatnonzero(~same)
     inner = _inner(plan.within, source[near], target[near], choice.part(near))
-    columns, joined = across(plan, (source[far], target[far]), choice.part(far), shift)
-    rows = np.full((len(source), max(inner.shape[1], len(columns))), -1, np.int32, order="F")
-    rows[near, : inner.shape[1]] = inner
-    rows[far, : len(columns)] = _stacked(columns, len(far))
-    every[far] = joined
-    return rows, every
+    if len(near) > len(source) // FEW:
+        columns, joined = across(plan, (source[far], target[far]), choice.part(far), shift)
+        rows = np.full((len(source), len(columns)), -1, np.int32, order="F")
+        rows[far] = _stacked(columns, len(far))
+        every[far] = joined
+        return put(rows, near, inner), every
+    like = np.arange(len(source))
+    like[near] = far[0]
+    columns, every = across(plan, (source[like], target[like]), choice.part(like), shift)
+    every[near] = True
+    return put(_stacked(columns, len(source)), near, inner), every
 
 
 def _inner(within: Inside, source: Ints, target: Ints, choice: Choice) -> Rows:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.paths.choice import Choice
-from artery.cluster.stages import Stage, attachment, leaf_of
+from artery.cluster.stages import Stage, attachment, leaf_of, rest
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -83,10 +83,11 @@ def _over(found: tuple[Stage, ...], leaf: Ints, goal: Ints, choice: Choice) -> C
         return Crossing([], [], np.ones(size, dtype=bool))
     columns = [np.full(size, -1, dtype=np.int64) for _ in range(2 * highest)]
     joined = np.asarray(meeting < len(found))
-    levels = np.unique(meeting)
-    for level in levels[(levels > 0) & (levels < len(found))].tolist():
+    for level in range(1, min(highest + 1, len(found))):
         rows = np.flatnonzero(meeting == level)
-        pick = choice if len(levels) == 1 else choice.part(rows)
+        if not len(rows):
+            continue
+        pick = choice if len(rows) == size else choice.part(rows)
         way, fine = _up_and_down(found, level, leaf[rows], goal[rows], pick)
         joined[rows] &= fine
         for index in range(level):
@@ -129,37 +130,44 @@ def _up_and_down(
         port = np.asarray(choice(lower.up))
         window, first = attachment(lower, upper, switch)
         if choice.by_target:  # one switch above for a target, whichever port leads to it
-            port = (port - first) % lower.up
+            port = rest(port - first, lower.up)
             if index == 0:  # only leaves of one window share switches above
                 choice.among(upper.windows)
         ups.append(firsts[index] + switch * lower.up + port)
         strand.append(port // upper.window)
-        inside = (first + port) % upper.window
+        inside = rest(first + port, upper.window)
         switch = switch // upper.below * upper.group + window * upper.window + inside
     downs: list[Ints] = []
     fine = np.ones(len(leaf), dtype=bool)
     parents = _parents(found, level, goal)
     for index in range(level - 1, -1, -1):
         lower, upper = found[index], found[index + 1]
-        member = switch % upper.group
+        member = rest(switch, upper.group)
         window = member // upper.window
         inside = member - window * upper.window
-        if index == 0:
-            child = goal
-            fine &= attachment(lower, upper, child)[0] == window
-        else:
+        child = goal
+        if index:
             member, there = _child(found, index, goal, window, choice)
             child = parents[index] * lower.group + member
             fine &= there
-        _, first = attachment(lower, upper, child)
-        start = (inside - first) % upper.window
-        strands = (lower.up - start + upper.window - 1) // upper.window
+        under, first = attachment(lower, upper, child)
+        if not index:
+            fine &= under == window
+        start = rest(inside - first, upper.window)
         port = start
         if lower.up > upper.window:
-            port = start + upper.window * ((choice(strands) + strand[index]) % strands)
+            strands = _strands(lower, upper, start)
+            port = start + upper.window * rest(choice(strands) + strand[index], strands)
         downs.append(firsts[index] + child * lower.up + port)
         switch = child
     return ups + downs, fine
+
+
+def _strands(lower: Stage, upper: Stage, start: Ints) -> Ints | int:
+    """Return how many of the cables of a switch, the first at ``start``, lead to one above."""
+    if lower.up % upper.window == 0:
+        return lower.up // upper.window
+    return np.asarray((lower.up - start + upper.window - 1) // upper.window)
 
 
 def _parents(found: tuple[Stage, ...], level: int, goal: Ints) -> list[Ints]:
@@ -182,7 +190,7 @@ def _child(
     if index == 1:
         low = attachment(found[0], stage, goal)[0] * stage.window
         many = stage.window
-    start = (window - low) % windows
+    start = rest(window - low, windows)
     count = (many - start + windows - 1) // windows
     there = np.asarray(count > 0)
     member = low + start + windows * choice.down(np.maximum(count, 1), windows)
