@@ -7,11 +7,15 @@
  * Order: keys by (share, link), flows of a link by number, links of a flow as they are given.
  * Without weights links in series are taken as their tightest.
  */
+#if defined(__linux__)
+#define _DEFAULT_SOURCE 1 /* madvise */
+#endif
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "levels.h"
+#include "pages.h"
 #include "series.h"
 
 #if defined(__GNUC__)
@@ -47,7 +51,7 @@ static double share_of(share s) {
 }
 
 static int shorten(problem *p, const double *capacity) {
-    p->stands = malloc((size_t)(p->links + 1) * sizeof *p->stands);
+    p->stands = pages((size_t)(p->links + 1) * sizeof *p->stands);
     if (!p->stands || without_series(p->flows, p->links, p->start, p->link, capacity, p->stands,
                                      &p->kept, &p->from)) return 1;
     p->start = p->from;
@@ -58,10 +62,11 @@ static int shorten(problem *p, const double *capacity) {
 /* Links to flows, by counting; the flows of a link in their order. */
 static int transpose(problem *p) {
     int64_t entries = p->start[p->flows];
-    p->first = calloc((size_t)p->links + 2, sizeof *p->first);
-    p->at = malloc((size_t)(entries + 1) * sizeof *p->at);
-    if (p->weight) p->flow_of = malloc((size_t)(entries + 1) * sizeof *p->flow_of);
+    p->first = pages((size_t)(p->links + 2) * sizeof *p->first);
+    p->at = pages((size_t)(entries + 1) * sizeof *p->at);
+    if (p->weight) p->flow_of = pages((size_t)(entries + 1) * sizeof *p->flow_of);
     if (!p->first || !p->at || (p->weight && !p->flow_of)) return 1;
+    memset(p->first, 0, (size_t)(p->links + 2) * sizeof *p->first);
     int64_t *next = p->first + 1;
     for (int64_t k = 0; k < entries; k++) next[p->link[k] + 1]++;
     for (int64_t l = 0; l < p->links; l++) next[l + 1] += next[l];
@@ -76,7 +81,7 @@ static int transpose(problem *p) {
 
 static int fill_heap(problem *p, const double *capacity) {
     double least = INFINITY, most = 0;
-    p->state = malloc((size_t)(p->links + 1) * sizeof *p->state);
+    p->state = pages((size_t)(p->links + 1) * sizeof *p->state);
     if (!p->state) return 1;
     for (int64_t l = 0; l < p->links; l++) {
         int64_t from = p->first[l], to = p->first[l + 1];
@@ -122,7 +127,11 @@ static void give(problem *p, int64_t f, double rate, int32_t l) {
 static void freeze(problem *p, int32_t l, double rate) {
     const int32_t *flow = p->weight ? p->flow_of : p->at;
     int64_t from = p->first[l], to = p->first[l + 1];
-    for (int64_t k = from; k < to; k++) PREFETCH(&p->start[flow[k]]);
+    for (int64_t k = from; k < to; k++) {
+        PREFETCH(&p->start[flow[k]]);
+        PREFETCH(&p->rate[flow[k]]);
+        PREFETCH(&p->bottleneck[flow[k]]);
+    }
     for (int64_t k = from; k < to; k++) PREFETCH(&p->link[p->start[flow[k]]]);
     for (int64_t k = from; k < to; k++) {
         int64_t f = flow[k];
@@ -133,12 +142,24 @@ static void freeze(problem *p, int32_t l, double rate) {
         if (p->rate[flow[k]] < 0) give(p, flow[k], rate, l);
 }
 
+/* Ask for what the next links will need: their state and crossers. */
+static void look_ahead(const problem *p) {
+    const levels *h = &p->heap;
+    if (h->at + SOON < h->sorted) {
+        const int32_t l = h->present[h->at + SOON].link;
+        PREFETCH(&p->state[l]);
+        PREFETCH(&p->first[l]);
+    }
+    if (h->at + SOON / 2 < h->sorted)
+        PREFETCH((p->weight ? p->flow_of : p->at) + p->first[h->present[h->at + SOON / 2].link]);
+}
+
 static int fill(problem *p) {
     levels *h = &p->heap;
     while (p->waiting > 0 && any_share(h)) {
         int listed;
         const entry top = least_share(h, &listed);
-        if (h->at + SOON < h->sorted) PREFETCH(&p->state[h->present[h->at + SOON].link]);
+        look_ahead(p);
         share *s = &p->state[top.link];
         if (p->weight) sum_load(p, top.link);
         const double now = s->load > 0 ? share_of(*s) : 0.0;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "pages.h"
+
 enum { UNSEEN = -1, SEVERAL = -2 };
 
 typedef struct {
@@ -46,8 +48,8 @@ static inline int without_series(
     int64_t flows, int64_t links, const int64_t *start, const int32_t *link,
     const double *capacity, int32_t *stands, int32_t **kept, int64_t **from
 ) {
-    following *of = malloc((size_t)(links + 1) * sizeof *of);
-    *from = malloc((size_t)(flows + 1) * sizeof **from);
+    following *of = pages((size_t)(links + 1) * sizeof *of);
+    *from = pages((size_t)(flows + 1) * sizeof **from);
     if (!of || !*from) {
         free(of);
         return 1;
@@ -62,7 +64,7 @@ static inline int without_series(
     stand(of, links, capacity, stands);
     free(of);
     int64_t count = 0;
-    *kept = malloc((size_t)(start[flows] + 1) * sizeof **kept);
+    *kept = pages((size_t)(start[flows] + 1) * sizeof **kept);
     if (!*kept) return 1;
     for (int64_t f = 0; f < flows; f++) {
         (*from)[f] = count;
