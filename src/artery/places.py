@@ -30,6 +30,17 @@ def is_there(path: str | Path) -> bool:
     return bool(_mode(path))
 
 
+def why_nothing(path: str | Path) -> str:
+    """Return why nothing is found at ``path``: a loop of links, a closed folder, or no such file."""
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, ValueError):
+        return "no such file"
+    except OSError as error:
+        return error.strerror or str(error)
+    return "no such file"  # it has come or gone meanwhile
+
+
 def _mode(path: str | Path) -> int:
     """The kind of what is there, as ``stat`` has it; 0 for nothing."""
     try:

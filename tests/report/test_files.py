@@ -155,3 +155,52 @@ def test_read_does_not_write_over_what_it_reads(
     assert main(["read", str(path), "-o", str(path)]) == 2
     assert "would write over" in capsys.readouterr().err
     assert path.read_text() == "as it was"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["simulate", "all_reduce", "--on", "dgx-h100:16", "-o"],
+        ["simulate", "all_reduce", "--on", "dgx-h100:16", "--map"],
+        ["simulate", "all_reduce", "--on", "dgx-h100:16", "--trace"],
+        ["fabric", "export", "dgx-h100:16", "--to", "slurm", "-o"],
+        ["expect", "all_reduce", "--on", "dgx-h100:16", "-o"],
+        ["explain", "llama3-8b", "--on", "dgx-h100:8", "-o"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_link_to_itself_is_no_place_to_write_to(
+    words: list[str], language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = _loop(tmp_path)
+    assert main([*words, loop, "--lang", language]) == 3
+    told = capsys.readouterr().err
+    assert ("must be writable" if language == "en" else "须能写出") in told
+    assert ("Too many levels of symbolic links" if language == "en" else "符号链接") in told
+    with pytest.raises(InputError, match="must be writable"):
+        write_whole(loop, "{}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["read"],
+        ["fabric", "check"],
+        ["diagnose"],
+        ["simulate", "all_reduce", "--on"],
+        ["simulate", "--on", "dgx-h100:16", "--work"],
+    ],
+    ids=" ".join,
+)
+def test_a_link_to_itself_is_called_so_as_an_input(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, _loop(tmp_path), "--lang", "en"]) == 3
+    assert "Too many levels of symbolic links" in capsys.readouterr().err
+
+
+def _loop(folder: Path) -> str:
+    loop = folder / "loop.toml"
+    loop.symlink_to(loop.name)
+    return str(loop)

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from artery.errors import InputError, Problem
-from artery.formats.waiting import place_of
-from artery.places import is_file, is_folder, is_pipe, is_there
+from artery.formats.waiting import place_of, told
+from artery.places import is_file, is_folder, is_pipe, is_there, why_nothing
 
 LARGEST: Final = 256 * 2**20
 """Assumed: bytes, unpacked, that a file read whole may have; larger kinds are streamed."""
@@ -156,11 +156,12 @@ def _bytes(path: str) -> bytes:
     """The file's bytes, unpacked if gzipped, within the limit."""
     try:
         if path == "-":
-            return _limited(path, sys.stdin.buffer)
+            with told(path):
+                return _limited(path, sys.stdin.buffer)
         file = place_of(path)
         if not is_file(file) and not is_pipe(path):
             raise _no_file(path, file)
-        with file.open("rb") as stream:
+        with told(path), file.open("rb") as stream:
             return _limited(path, stream)
     except OSError as error:
         found = error.strerror or str(error)
@@ -176,7 +177,7 @@ def _no_file(path: str, file: Path) -> InputError:
     if is_there(file):
         fix = "save it to a file, or pipe it into -"
         return _refused(path, "a device", rule, fix)
-    return _refused(path, "no such file", rule, "check the path")
+    return _refused(path, why_nothing(file), rule, "check the path")
 
 
 def _limited(path: str, stream: BinaryIO) -> bytes:

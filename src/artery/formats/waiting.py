@@ -31,6 +31,7 @@ MOST: Final = 8 * 2**30
 
 _PIECE: Final = 4 * 2**20
 _KEPT: ContextVar[tuple[str, str] | None] = ContextVar("artery.kept", default=None)
+_TOLD: ContextVar[str | None] = ContextVar("artery.told", default=None)
 
 
 def place_of(path: str) -> Path:
@@ -41,8 +42,14 @@ def place_of(path: str) -> Path:
 
 @contextmanager
 def told(path: str) -> Iterator[None]:
-    """Tell, while the block runs, that ``path`` is still being read, if that takes long."""
-    done = threading.Event()
+    """Tell, while the block runs, that ``path`` is still being read, if that takes long.
+
+    Inside another block for the same path nothing is told twice.
+    """
+    if path == _TOLD.get():
+        yield
+        return
+    token, done = _TOLD.set(path), threading.Event()
 
     def tell() -> None:
         start, pause = time.monotonic(), SOON if _may_take_long(path) else AGAIN
@@ -57,6 +64,7 @@ def told(path: str) -> Iterator[None]:
     finally:
         done.set()
         teller.join()
+        _TOLD.reset(token)
 
 
 def _may_take_long(path: str) -> bool:

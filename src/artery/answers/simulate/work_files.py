@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from artery.errors import InputError, Problem, Problems
-from artery.formats.waiting import kept
+from artery.formats.waiting import kept, told
 from artery.places import is_folder
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def graph_of(file: str, chips: int) -> tuple[TaskGraph, str, bool]:
     from artery.formats.chakra.nodes import rank_files, read_nodes
     from artery.formats.goal import switches_of, task_graph
 
-    with kept(file):
+    with told(file), kept(file):
         text = _goal(file)
         if text is not None:
             _refuse_switches(file, switches_of(text))

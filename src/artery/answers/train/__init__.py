@@ -227,7 +227,7 @@ def _folder(directory: str | None, note: Heard) -> Iterator[tuple[Path, list[boo
     """Give the run's folder; a temporary one goes unless the list says that it is to stay."""
     keep: list[bool] = []
     if directory is not None:
-        yield Path(directory).resolve(), keep
+        yield Path(os.path.realpath(directory)), keep
         return
     root = Path(tempfile.gettempdir())
     for old in abandoned(root, _TEMPORARY):
@@ -369,7 +369,7 @@ def launched(
         {name: value for name, value in options.items() if name in HEARD} | {"ranks": mine.size},
     )
     link = Alone(asked.signals)
-    run = Path(asked.directory or "artery-run").resolve()
+    run = Path(os.path.realpath(asked.directory or "artery-run"))
     check(run, asked.settings)
     try:
         said = train_alone(asked.settings, mine, run, link)

@@ -17,7 +17,7 @@ from artery.errors import InputError, Problem, Problems
 from artery.formats.chakra import COLLECTIVES, NODE_TYPES, messages_of
 from artery.formats.syntax.protobuf import BrokenMessageError, Value, fields, text_of, varint
 from artery.formats.text import open_bytes
-from artery.places import is_folder, is_there
+from artery.places import is_folder, is_there, why_nothing
 
 _ID, _NAME, _TYPE, _CONTROL, _DATA, _DURATION, _ATTRIBUTE = 1, 2, 3, 4, 5, 7, 10
 _SIGNED_32, _SIGNED_64 = 15, 17
@@ -60,7 +60,7 @@ def rank_files(path: str) -> list[str]:
     """
     place = Path(path)
     if not is_there(path):
-        raise _wrong(path, "no such file", "a trace, or a folder of them", "check the path")
+        raise _wrong(path, why_nothing(path), "a trace, or a folder of them", "check the path")
     if not is_folder(path):
         return [path]
     found: dict[int, str] = {}

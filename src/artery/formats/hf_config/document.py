@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from artery.errors import InputError, Problem
+from artery.formats.waiting import told
 from artery.places import is_folder
 
 Path_ = tuple[str, ...]
@@ -68,12 +69,13 @@ def load(source: str | Path) -> Document:
     Raises :class:`artery.errors.InputError` if it cannot be read or is no JSON table.
     """
     if str(source) == "-":
-        return parse(_decode(sys.stdin.buffer.read(LARGEST_FILE + 1), STDIN), STDIN)
+        with told("-"):
+            return parse(_decode(sys.stdin.buffer.read(LARGEST_FILE + 1), STDIN), STDIN)
     file = str(source)
     if is_folder(file):
         file = os.path.join(file, "config.json")  # noqa: PTH118 (a Path would drop the "./")
     try:
-        with Path(file).open("rb") as stream:
+        with told(file), Path(file).open("rb") as stream:
             content = stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

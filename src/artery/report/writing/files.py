@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from artery.errors import InputError, Problem
@@ -44,7 +44,7 @@ def check_writable(path: str) -> None:
         _check_name(path)
         if is_special(path):
             return
-        target = Path(path).resolve()
+        target = _target(path)
         # A name may be too long, a folder read-only or none: only a file made there shows it.
         prefix = f".{target.name}."
         with tempfile.NamedTemporaryFile(prefix=prefix, dir=target.parent):
@@ -61,7 +61,7 @@ def is_special(path: str) -> bool:
 
 def overwrites(out: str, path: str) -> bool:
     """Whether what is written to ``out`` would take the place of the file at ``path``."""
-    return path != "-" and is_file(path) and Path(path).resolve() == Path(out).resolve()
+    return path != "-" and is_file(path) and os.path.realpath(path) == os.path.realpath(out)
 
 
 def _check_name(path: str) -> None:
@@ -135,7 +135,7 @@ def _replace(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8", newline="\n")
         return
     # Through a link, so that the target is replaced and not the link itself.
-    target = Path(path).resolve()
+    target = _target(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -147,6 +147,13 @@ def _replace(path: str, text: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _target(path: str) -> Path:
+    """Return what would be replaced: the file behind links, or raise ``OSError`` for a loop."""
+    with suppress(FileNotFoundError):  # which writing makes
+        Path(path).stat()
+    return Path(os.path.realpath(path))
 
 
 def _mode(target: Path) -> int:
