@@ -31,7 +31,7 @@ def is_there(path: str | Path) -> bool:
 
 
 def why_nothing(path: str | Path) -> str:
-    """Return why nothing is found at ``path``: a loop of links, a closed folder, or no such file."""
+    """Return why nothing is at ``path``: a loop of links, a closed folder, or no such file."""
     try:
         Path(path).stat()
     except (FileNotFoundError, ValueError):

@@ -18,6 +18,7 @@ from artery.formats.cabling import cable_plan
 from artery.formats.cabling.cablings import read_cabling
 from artery.formats.cabling.written import as_dot, as_plan, as_slurm
 from artery.formats.infiniband import ibnetdiscover
+from artery.formats.recognise import read
 from artery.formats.slurm import topology as slurm_topology
 from artery.formats.slurm.hostlist import compress, expand
 from artery.formats.text import Text
@@ -261,9 +262,21 @@ def test_mutilated_files_are_read_or_refused(content: str, seed: int) -> None:
                 letters.insert(where, str(10 ** chance.randrange(30)))
         if not letters:
             break
-    for read in (ibnetdiscover, cable_plan, slurm_topology):
+    for room in (ibnetdiscover, cable_plan, slurm_topology):
         try:
-            found = read.read_cabling(text("".join(letters)))
+            found = room.read_cabling(text("".join(letters)))
         except InputError:
             continue
         Network(found).tiers  # noqa: B018 - it must be computable
+
+
+def test_parts_of_equal_size_stand_in_the_order_of_the_file(tmp_path: Path) -> None:
+    names = ["pine", "oak", "ash", "elm", "yew", "fir", "lime", "box", "may", "bay"]
+    lines = [
+        f"SwitchName={name} Switches={name}-a,{name}-b\n"
+        f"SwitchName={name}-a Nodes={name}-h[1-2]\nSwitchName={name}-b Nodes={name}-h[3-4]\n"
+        for name in names
+    ]
+    file = tmp_path / "topology.conf"
+    file.write_text("".join(lines))
+    assert [one["name"] for one in read(str(file)).fields["spines"]] == names

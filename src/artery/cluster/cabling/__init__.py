@@ -116,8 +116,11 @@ class Network:
         return _components(self.devices, self.links)
 
     def pods(self, tier: int) -> list[set[str]]:
-        """The parts that the switches of ``tier`` and the one above it fall into by themselves."""
-        inside = {one for one, at in self.tier.items() if at in (tier, tier + 1)}
+        """The parts that the switches of ``tier`` and the one above it fall into by themselves.
+
+        Of parts that are equally large, the first in the file comes first.
+        """
+        inside = {one: at for one, at in self.tier.items() if at in (tier, tier + 1)}
         links = {
             one: [near for near in self.links[one] if near in inside and near in self.tier]
             for one in inside
@@ -125,8 +128,11 @@ class Network:
         return _components(inside, links)
 
     def joined(self, tier: int) -> list[set[str]]:
-        """The parts that the hosts and the switches up to ``tier`` fall into."""
-        inside = {one for one in self.devices if self.tier.get(one, 0) <= tier}
+        """The parts that the hosts and the switches up to ``tier`` fall into.
+
+        Of parts that are equally large, the first in the file comes first.
+        """
+        inside = dict.fromkeys(one for one in self.devices if self.tier.get(one, 0) <= tier)
         links = {one: [near for near in self.links[one] if near in inside] for one in inside}
         return _components(inside, links)
 
@@ -144,7 +150,7 @@ class Network:
 
 
 def _components(members: Iterable[str], links: Mapping[str, Iterable[str]]) -> list[set[str]]:
-    """Return the connected parts, largest first."""
+    """Return the connected parts, largest first, equal ones in the order of ``members``."""
     seen: set[str] = set()
     found = []
     for start in members:

@@ -34,8 +34,7 @@ def spines(network: Network) -> tuple[Spine, ...]:
     found = []
     for tier in range(1, network.tiers):
         for pod in network.pods(tier):
-            lower = sorted((one for one in pod if network.tier[one] == tier), key=network.name)
-            upper = sorted((one for one in pod if network.tier[one] != tier), key=network.name)
+            lower, upper = _sides(network, pod, tier)
             meant = _meant(network, lower, upper)
             for one in upper:
                 counts = [network.links[one][low] for low in lower]
@@ -49,11 +48,17 @@ def missing_uplinks(network: Network) -> Iterator[Finding]:
     """Yield one finding for the links that are missing between two tiers of a part."""
     for tier in range(1, network.tiers):
         for pod in network.pods(tier):
-            lower = sorted((one for one in pod if network.tier[one] == tier), key=network.name)
-            upper = sorted((one for one in pod if network.tier[one] != tier), key=network.name)
+            lower, upper = _sides(network, pod, tier)
             meant = _meant(network, lower, upper)
             if meant is not None:
                 yield from _missing(network, lower, upper, meant)
+
+
+def _sides(network: Network, pod: set[str], tier: int) -> tuple[list[str], list[str]]:
+    """Return the switches of ``tier`` in a part, and those above, by name."""
+    named = sorted(pod, key=lambda one: (network.name(one), one))
+    lower = [one for one in named if network.tier[one] == tier]
+    return lower, [one for one in named if network.tier[one] != tier]
 
 
 def _meant(network: Network, lower: list[str], upper: list[str]) -> int | None:
