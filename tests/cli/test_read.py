@@ -107,9 +107,21 @@ def test_an_empty_file_is_called_one(
 def test_the_formats_are_listed(language: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", "--formats", "--lang", language]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["nccl-tests", "measurement"] in rows
+    assert ["nccl-tests", "measurement" if language == "en" else "测量"] in rows
     assert rows == sorted(rows)
     assert len(rows) == len(formats())
+
+
+@pytest.mark.parametrize(
+    "beside", [["--json"], ["-o", "-"], [TOPOLOGY], ["--set", "a=1"], ["--format", "imb"]]
+)
+@pytest.mark.parametrize(("language", "words"), [("en", "only --lang"), ("zh", "只能加 --lang")])
+def test_nothing_beside_the_list_of_formats_is_passed_over(
+    beside: list[str], language: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "--formats", *beside, "--lang", language)
+    assert (code, out) == (2, "")
+    assert words in err
 
 
 def test_an_unknown_file_is_told_where_the_formats_are_listed(

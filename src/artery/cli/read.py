@@ -12,27 +12,24 @@ from artery.cli.outputs import guarded, writable
 from artery.report.words import Language
 
 
-def _list_formats(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print every format with its kind, and end there."""
-    if not wanted or context.resilient_parsing:
-        return
+def _list_formats(lang: Language, others: bool) -> None:
+    """Print every format with its kind; ``others`` says that more was asked beside it."""
+    if others:
+        raise click.UsageError("--formats lists what is known: give only --lang beside it")
     from artery.answers.read import known_formats
     from artery.report.read import formats_text
     from artery.report.writing.files import write_whole
 
-    write_whole("-", formats_text(known_formats()))
-    context.exit()
+    write_whole("-", formats_text(known_formats(), lang))
 
 
 @click.command("read")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("files", metavar="FILE...", nargs=-1)
 @click.option("--format", "format_name", metavar="NAME", help="What the files are, if it is known.")
 @click.option(
     "--formats",
+    "list_them",
     is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_list_formats,
     help="List the formats that are known, and end.",
 )
 @click.option("--anonymise", is_flag=True, help="Mask names, paths, addresses and GUIDs.")
@@ -51,6 +48,7 @@ def command(
     *,
     files: tuple[str, ...],
     format_name: str | None,
+    list_them: bool,
     anonymise: bool,
     out: str | None,
     as_json: bool,
@@ -70,6 +68,11 @@ def command(
     values of it. Known are the outputs of nvidia-smi, rocm-smi, NCCL and RCCL with their tests,
     PyTorch, MPI benchmarks, UCX, DCGM, InfiniBand and RoCE tools, Slurm, and more.
     """  # noqa: D301 (click's \\b keeps the lines of the examples)
+    if list_them:
+        _list_formats(lang, bool(files or format_name or anonymise or out or as_json or overrides))
+        return
+    if not files:
+        raise click.MissingParameter(param_hint="'FILE...'", param_type="argument")
     if out is not None and len(files) != 1:
         raise click.UsageError("-o writes one system: give it one FILE")
     if overrides and out is None:

@@ -49,16 +49,18 @@ def read_drawing(answer: ReadAnswer, language: Language) -> RenderableType:
     return Group(*(_file(one, language) for one in answer.files))
 
 
-def formats_text(known: Iterable[tuple[str, str]]) -> str:
+def formats_text(known: Iterable[tuple[str, str]], language: Language) -> str:
     """Return a line for each format: its name, as ``--format`` takes it, and its kind."""
     rows = list(known)
+    word = read_words(language)
     width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}  {kind}" for name, kind in rows)
+    return "\n".join(f"{name:<{width}}  {_kind(kind, word)}" for name, kind in rows)
 
 
 def _file(one: FileRead, language: Language) -> RenderableType:
     word = read_words(language)
-    title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), f" ({_kind(one, word)})")
+    kind = f" ({_kind(one.kind, word)})"
+    title = Text.assemble((one.path, "bold"), "  ", (one.format, "cyan"), kind)
     summary = (said(line, language, "summaries") for line in one.summary)
     parts: list[RenderableType] = [Text(line, overflow="fold") for line in summary]
     told = (said(line, language) for line in one.warnings)
@@ -74,9 +76,9 @@ def _file(one: FileRead, language: Language) -> RenderableType:
     return Group(title, *(indented(part) for part in parts))
 
 
-def _kind(one: FileRead, word: Words) -> str:
+def _kind(kind: str, word: Words) -> str:
     kinds = dict(zip(_EN["system"].split(), word["system"].split(), strict=True))
-    return kinds[one.kind]
+    return kinds[kind]
 
 
 def _ignored(one: FileRead, language: Language) -> list[RenderableType]:
