@@ -20,6 +20,7 @@ from artery.answers.calibrate import calibrate
 from artery.answers.goodput.request import Circumstances
 from artery.answers.lint import lint
 from artery.answers.models import workload
+from artery.answers.numbers import own
 from artery.answers.plan.request import DEGREES
 from artery.answers.plan.request import Request as PlanRequest
 from artery.answers.schedule.request import Request as ScheduleRequest
@@ -262,3 +263,7 @@ def test_lists_of_options_do_as_tuples_do() -> None:
     tuples: dict[str, Any] = {name: tuple(one) for name, one in listed.items()}
     answer = artery.plan("gpt2", ON, explained=False, **listed)
     assert answer.plans == artery.plan("gpt2", ON, explained=False, **tuples).plans
+
+
+def test_an_array_of_texts_is_a_list_of_them() -> None:
+    assert own(np.array(["fifo", "backfill"])) == ["fifo", "backfill"]

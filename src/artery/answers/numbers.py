@@ -38,7 +38,7 @@ class _Array(Protocol):
 
 
 def own(value: object) -> object:
-    """Return ``value`` with what is a number of numpy as Python's own, in lists as well.
+    """Return ``value`` with numbers of numpy, and arrays of texts, as Python's own, in lists too.
 
     >>> own({"sizes": (8, 16)})
     {'sizes': (8, 16)}
@@ -52,5 +52,5 @@ def own(value: object) -> object:
     if isinstance(value, _Array) and not isinstance(value, type) and value.ndim < 2:
         plain = value.tolist()
         every = plain if isinstance(plain, list) else [plain]
-        return plain if all(isinstance(one, (bool, int, float)) for one in every) else value
+        return plain if all(isinstance(one, (bool, int, float, str)) for one in every) else value
     return value
