@@ -267,3 +267,10 @@ def test_lists_of_options_do_as_tuples_do() -> None:
 
 def test_an_array_of_texts_is_a_list_of_them() -> None:
     assert own(np.array(["fifo", "backfill"])) == ["fifo", "backfill"]
+
+
+@pytest.mark.parametrize("share", [float("nan"), float("inf"), -0.5])
+def test_a_share_that_is_none_breaks_one_rule(share: float) -> None:
+    with pytest.raises(InputError) as caught:
+        artery.schedule("jobs.csv", ON, elastic=share)
+    assert [one.rule for one in caught.value.problems] == ["a share from 0 to 1"]
