@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from artery.answers.systems import system_of
 from artery.cli import main
 
 FOUR = """\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity
@@ -45,6 +48,49 @@ def test_what_is_printed_as_next_runs(
     for one in commands:
         assert main(one if "--size" in one else [*one, *size]) == 0, one
         capsys.readouterr()
+
+
+@pytest.mark.parametrize("asked", [
+    ["tpu-v5e-pod:1x8"], ["tpu-v5e-pod:8x2"], ["tpu-v5e-pod:8"], ["tpu-v4-pod:2x2x8"],
+    ["dgx-h100"], ["dgx-h100:13"], ["dgx-h100", "--set", "chips=16"], ["my own.toml:24"],
+    ["four.txt:2", "--set", "chip=a100-80g"],
+], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("command", ["expect", "simulate"])
+def test_what_is_printed_as_next_speaks_of_the_same_chips_in_the_same_shape(
+    command: str, asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [command, "all_reduce", "--size", "1M", "--on", *asked]
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.rpartition("\nnext ")[2].split())
+    commands = [shlex.split(one) for one in told.split("artery ") if one.strip()]
+    assert commands
+    ranks, shape = _system_of(words, capsys)
+    for one in commands:
+        assert _system_of(one, capsys) == (ranks, shape), one
+
+
+def _system_of(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> tuple[object, tuple[int, ...]]:
+    """Run a command; return the ranks that it answers for, and the shape of what it is --on."""
+    size = [] if "--size" in words else ["--size", "1M"]
+    assert main([*words, *size, "--json"]) == 0, words
+    ranks = json.loads(capsys.readouterr().out)["ranks"]
+    sets = [value for flag, value in pairwise(words) if flag == "--set"]
+    system = system_of(words[words.index("--on") + 1], sets)
+    return ranks, system.router.radix
+
+
+def test_expect_keeps_the_chips_of_a_node_the_version_and_the_type(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = ["--chips-per-node", "2", "--nccl", "2.23", "--dtype", "half"]
+    words = ["expect", "all_reduce", "--on", "dgx-h100:16", "--size", "1M", *given]
+    assert main(words) == 0
+    told = " ".join(capsys.readouterr().out.rpartition("\nnext ")[2].split())
+    for one in told.split("artery ")[1:]:
+        assert " ".join(given) in one
+        assert _system_of(shlex.split(one), capsys)[0] == 4
 
 
 @pytest.mark.parametrize(("chip", "said"), [("h100-sxm", True), ("a100-80g", False)])

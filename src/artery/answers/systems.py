@@ -42,9 +42,7 @@ def system_of(on: str, overrides: Sequence[str] = ()) -> System:
     which chips these are, where the file does not. Raises :class:`artery.errors.InputError`.
     """
     check_texts("overrides", overrides)
-    spec = on.strip() if is_foreign(on.strip()) else parse_spec(on).name
-    path = spec if is_path(spec) and not is_foreign(spec) else None
-    return replace(_system(on, overrides), overrides=tuple(overrides), path=path)
+    return replace(_system(on, overrides), overrides=tuple(overrides), asked=on.strip())
 
 
 def _system(on: str, overrides: Sequence[str]) -> System:
@@ -137,6 +135,12 @@ def file_and_chips(on: str) -> tuple[str, int | None]:
     if colon and count.isdecimal() and 0 < len(count) < 10 and is_foreign(file):
         return file, int(count)
     return on, None
+
+
+def without_size(on: str) -> str:
+    """Return the name or file in ``on``, without the chips or shape after the colon."""
+    file, chips = file_and_chips(on)
+    return file if chips is not None or is_foreign(on) else parse_spec(on).name
 
 
 def is_foreign(on: str) -> bool:

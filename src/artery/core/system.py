@@ -144,7 +144,7 @@ class System:
     ``wiring`` builds the edge arrays on demand. ``node_power`` is watts of one node without
     its chips, ``chip_hour_price`` US dollars per chip-hour.
     ``overrides`` are the ``path=value`` texts that were laid over what ``name`` stands for;
-    ``path`` is the file that describes it, where ``name`` is not that.
+    ``asked`` is how it was named, with its chips or shape where they were said.
     ``calibration`` are factors that were measured.
     ``library`` names the communication library (``nccl``, ``rccl``, ``ici``, ``gloo``).
     """
@@ -164,7 +164,7 @@ class System:
     calibration: Calibration = field(default_factory=Calibration)
     warnings: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
-    path: str | None = None
+    asked: str | None = None
     provenance: Provenance = field(default_factory=dict)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import Final
 
@@ -63,7 +64,8 @@ def expect(
         addable=element not in _NOT_ADDED_BY_SWITCHES,
     )
     _check_elements(listed, asked, element, least_size(asked, setting.ranks, element))
-    return measure(asked, setting, listed, algorithm, element)
+    answer = measure(asked, setting, listed, algorithm, element)
+    return replace(answer, chips_per_node=chips_per_node, nccl=nccl)
 
 
 def _check_elements(sizes: Sequence[int], collective: str, dtype: str, least: int) -> None:

@@ -58,6 +58,7 @@ class ExpectAnswer:
     ``nodes`` counts scale-up domains that the ranks lie on, ``least`` are the bytes of one element,
     for every rank where the size is of all ranks, ``limit`` names the tier that bounds
     the largest size and ``link_rate`` is what one chip can put on its links inside a node, B/s.
+    ``chips_per_node`` and ``nccl`` are what was asked.
     """
 
     collective: Collective
@@ -76,3 +77,5 @@ class ExpectAnswer:
     link_rate: float | None
     notes: tuple[Note, ...]
     warnings: tuple[str, ...]
+    chips_per_node: int | None = None
+    nccl: str | None = None

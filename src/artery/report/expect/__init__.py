@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -181,10 +182,21 @@ def _against_best(row: ExpectRow, word: Mapping[str, str]) -> Mapping[str, objec
 
 def _next(answer: ExpectAnswer) -> Iterable[str]:
     """Yield what to type next."""
-    where = asked_on(answer.system)
+    given = "".join(_flags(answer))
+    where = asked_on(answer.system) + given
     if "best_differs" in answer.notes:
         yield f"artery expect {answer.collective} {where} --algorithm best"
     elif answer.ranks == 1 and (more := with_more(answer.system)) is not None:
         yield f"artery expect {answer.collective} {asked_on(more)}"
     other = "alltoall" if answer.collective == "all_reduce" else "all_reduce"
     yield f"artery expect {other} {where}"
+
+
+def _flags(answer: ExpectAnswer) -> Iterable[str]:
+    """Yield what was asked beside the system, as it is typed."""
+    if answer.chips_per_node is not None:
+        yield f" --chips-per-node {answer.chips_per_node}"
+    if answer.nccl is not None:
+        yield f" --nccl {quote(answer.nccl)}"
+    if answer.dtype != "float":
+        yield f" --dtype {answer.dtype}"
