@@ -146,8 +146,8 @@ class Opener:
     def last(self, gate: int, time: int) -> bool:
         """Count a signal; return whether it was the last one missing."""
         self.opened[gate] = max(self.opened[gate], time)
-        self.count[gate] -= 1
-        return not self.count[gate]
+        left = self.count[gate] = self.count[gate] - 1
+        return not left
 
     def open(self, gate: int) -> None:
         """Open ``gate`` and whatever opens with it."""
