@@ -99,7 +99,7 @@ def test_mistakes_in_a_file_are_placed_and_explained(
     assert all(problem.line for problem in caught.value.problems)
 
 
-@pytest.mark.parametrize("chips", ["0", "-3"])
+@pytest.mark.parametrize("chips", ["0", "-3", "1", "999"])
 def test_a_graph_without_chips_is_one_problem_that_offers_none(tmp_path: Path, chips: str) -> None:
     file = tmp_path / "drawn.toml"
     file.write_text(GRAPH.replace("chips = 4", f"chips = {chips}"))

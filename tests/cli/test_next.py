@@ -50,6 +50,19 @@ def test_what_is_printed_as_next_runs(
         capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    "asked", ["all_reduce --size 1", "alltoall --size 7", "alltoall --size 20"]
+)
+def test_what_is_printed_after_a_few_bytes_runs(
+    asked: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", *asked.split(), "--on", "dgx-h100:16"]) == 0
+    told = " ".join(capsys.readouterr().out.rpartition("\nnext ")[2].split())
+    for one in told.split("artery ")[1:]:
+        assert main(shlex.split(one)) == 0, one
+        capsys.readouterr()
+
+
 @pytest.mark.parametrize("asked", [
     ["tpu-v5e-pod:1x8"], ["tpu-v5e-pod:8x2"], ["tpu-v5e-pod:8"], ["tpu-v4-pod:2x2x8"],
     ["dgx-h100"], ["dgx-h100:13"], ["dgx-h100", "--set", "chips=16"], ["my own.toml:24"],

@@ -109,6 +109,20 @@ def test_of_an_unknown_file_the_nearest_formats_are_named(
         read(str(file))
 
 
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("systems/four-leaves.toml", "--on"),
+        ("lint/train.sbatch", "artery lint"),
+        ("lint/jobset.yaml", "artery lint"),
+    ],
+)
+def test_of_a_file_for_another_command_that_is_named(name: str, use: str) -> None:
+    with pytest.raises(InputError, match=use) as caught:
+        read(str(FIXTURES / name))
+    assert "nearest" not in str(caught.value), "no other tool wrote it"
+
+
 @pytest.mark.parametrize("content", ["", " \n\n"])
 def test_an_empty_file_is_called_empty(content: str, tmp_path: Path) -> None:
     file = tmp_path / "ibstat.txt"

@@ -157,6 +157,17 @@ _BEGINNING: Final = 4096
 """Characters of a file in which words are looked for; assumed, a page or two."""
 
 
+_OURS: Final = {
+    "a system of artery's own is named by --on": re.compile(
+        r"^(\[node\]|node:)\s*$(?=[\s\S]*^\s*(kind|chips)\s*[:=])", re.MULTILINE
+    ),
+    "a job script or manifest is checked by `artery lint`": re.compile(
+        r"^(#SBATCH\s|apiVersion:\s)", re.MULTILINE
+    ),
+}
+"""What else a file may be for, by what stands in it."""
+
+
 def _unknown(text: Text) -> InputError:
     """Return that nobody knows the file, with formats whose words it has, or that it is empty."""
     if not text.content.strip():
@@ -168,6 +179,9 @@ def _unknown(text: Text) -> InputError:
                 fix="write or copy the file again",
             )
         )
+    for use, shape in _OURS.items():
+        if shape.search(text.content[:_BEGINNING]):
+            return _for_another(text, use)
     near = _nearest(text)
     count = len(formats())
     rule = f"none of the {count} known formats begins or looks like this"
@@ -179,6 +193,19 @@ def _unknown(text: Text) -> InputError:
             rule=f"{rule}; nearest by its words: {', '.join(near)}" if near else rule,
             fix="name the format if you know it, or send the whole output of the tool; "
             "`artery read --formats` lists them",
+        )
+    )
+
+
+def _for_another(text: Text, use: str) -> InputError:
+    """Return that the file is for another command."""
+    return InputError(
+        Problem(
+            file=text.path,
+            line=1,
+            found=text.opening,
+            rule="no format that another tool writes",
+            fix=use,
         )
     )
 

@@ -245,6 +245,7 @@ def test_one_rank_costs_nothing() -> None:
         ({"background": ["120%"]}, "between 0 and 1"),
         ({"background": ["100%"]}, "must be left"),
         ({"background": ["alltoall:1G:7-3"]}, "FIRST-LAST"),
+        ({"background": ["alltoall:1G:5-5"]}, "a job of one chip sends nothing"),
         ({"background": ["alltoall:1G:0-99"]}, "numbered from 0"),
         ({"background": ["a:b:c:d"]}, "share or a job"),
         ({"background": ["foo"]}, "or a job: COLLECTIVE:SIZE"),

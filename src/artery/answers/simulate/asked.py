@@ -297,6 +297,9 @@ def _span(text: str, chips: str, most: int) -> Ints:
     numbers = first.isascii() and first.isdigit() and last.isascii() and last.isdigit()
     if not dash or not numbers or _count(last) < _count(first):
         raise refused("background", text, "chips are FIRST-LAST", "alltoall:1G:64-127")
+    if _count(last) == _count(first):
+        rule = "a job of one chip sends nothing"
+        raise refused("background", text, rule, "two chips or more, as in alltoall:1G:64-127")
     if _count(last) >= most:
         rule = f"there are {most:,} chips, numbered from 0"
         raise refused(

@@ -126,7 +126,8 @@ def _node(node: NodeTable) -> Iterator[Complaint]:
 
 def _graph(node: NodeTable) -> Iterator[Complaint]:
     path: Path = ("node", "cables")
-    if not 2 <= node.chips <= MOST_CHIPS:
+    known = 2 <= node.chips <= MOST_CHIPS
+    if not known:
         rule = f"a graph has 2 to {MOST_CHIPS} chips"
         yield Complaint(("node", "chips"), str(node.chips), rule, "larger networks take a [fabric]")
     if not node.cables:
@@ -143,7 +144,7 @@ def _graph(node: NodeTable) -> Iterator[Complaint]:
             if match is None:
                 fix = "for example chip0, switch3, host1, nic7"
                 yield Complaint(here, f'"{end}"', "no kind of vertex with a number", fix)
-            elif match[1] == "chip" and 0 < node.chips <= int(match[2]):
+            elif match[1] == "chip" and known and int(match[2]) >= node.chips:
                 rule = f"there are {node.chips} chips, numbered from 0"
                 yield Complaint(here, f'"{end}"', rule, f"chip0 to chip{node.chips - 1}")
 

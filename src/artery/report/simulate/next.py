@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any, Final
 
+from artery.answers.expect.pricing import least_size
 from artery.answers.simulate.asked import routing_of, transport_of
 from artery.answers.simulate.result import SimulateAnswer
 from artery.report.typed import asked_on, with_more
@@ -39,7 +40,20 @@ def next_commands(answer: SimulateAnswer) -> Iterator[str]:
     if routing == "ecmp" and len(answer.simulation.network.between):
         chosen = "" if algorithm == "auto" else f" --algorithm {quote(str(algorithm))}"
         yield f"artery simulate {answer.collective} {where}{given}{chosen} --routing spray{rest}"
-    yield f"artery expect {answer.collective} {where}{size}{_version(answer.request)}"
+    typed = _element(answer)
+    if typed is not None:
+        yield f"artery expect {answer.collective} {where}{size}{typed}{_version(answer.request)}"
+
+
+def _element(answer: SimulateAnswer) -> str | None:
+    """Return the flag of a data type of which the size holds an element, ``None``: no type is.
+
+    Here bytes are sent, whatever they are; ``expect`` counts elements as nccl-tests does.
+    """
+    for flag, dtype in (("", "float"), (" --dtype int8", "int8")):
+        if answer.size >= least_size(answer.collective, answer.ranks, dtype):
+            return flag
+    return None
 
 
 def _sprays(answer: SimulateAnswer) -> bool:
