@@ -215,7 +215,7 @@ def test_on_the_command_line(given: list[str], capsys: pytest.CaptureFixture[str
         assert main([command, "all_reduce", "--on", file, *given, "--size", "1M"]) == 0
         out = " ".join(capsys.readouterr().out.split())
         assert "1 of 8 links between tiers are missing" in out
-        assert f"--on {file}:32 --node dgx-h100" in out
+        assert f"--on {file} --node dgx-h100" in out
     assert main(["simulate", "all_reduce", "--on", file]) == 3
     assert "--node dgx-h100" in capsys.readouterr().err
     assert main(["fabric", "check", file]) == 0

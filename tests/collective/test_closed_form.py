@@ -219,6 +219,16 @@ def test_torus_by_hand() -> None:
     )
 
 
+def test_a_torus_that_lost_half_of_its_links_takes_twice_as_long() -> None:
+    system = torus((4, 4), 100e9)
+    lost = replace(system, tiers=tuple(tier.times(0.5) for tier in system.tiers))
+    line = replace(LIBRARY, name="ici")
+    whole, half = (
+        seconds(ClosedForm(one, line), "all_reduce", LARGE, 16) for one in (system, lost)
+    )
+    assert half == pytest.approx(2 * whole, rel=1e-3)
+
+
 def test_a_list_in_rank_order_is_the_packed_placement() -> None:
     system = cluster(64)
     asked = demand("all_reduce", 2.0**26, [2, 8, 16, 64], [8, 1, 4, 1], concurrent=True)

@@ -38,7 +38,7 @@ def side_rates(system: System, dims: Floats) -> Floats:
     for tier in system.tiers:
         if tier.kind == "torus":
             links = np.where(_rings(system, tier, dims), 2.0, 1.0)
-            rate = tier.link.bandwidth * tier.link.efficiency
+            rate = tier.pair * tier.link.efficiency  # what is left of a link, where some are lost
             return np.asarray(np.where(dims > 1, links, 0.0) * rate)
     return np.zeros_like(dims)
 
@@ -53,7 +53,7 @@ def _rings(system: System, tier: Tier, dims: Floats) -> Flags:
     if isinstance(grid, Torus):
         closed = np.array(grid.wrapped)[:, None]
     else:
-        every = tier.link.bandwidth * np.count_nonzero(sizes > 1)
+        every = tier.pair * np.count_nonzero(sizes > 1)
         closed = np.full_like(sizes, tier.bandwidth > every * (1 + 1e-9), dtype=np.bool_)
     return np.asarray((dims == sizes) & closed & (sizes > 2))
 
