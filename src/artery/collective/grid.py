@@ -11,7 +11,7 @@ from artery.core.system import System, Tier
 
 def extents(system: System, ranks: Ints, stride: Ints) -> Floats:
     """Return how far a group extends along each dimension of the torus (one row each)."""
-    torus = next((tier for tier in system.tiers if tier.kind == "torus"), None)
+    torus = _tier(system)
     sizes = torus.dims if torus is not None else ()
     found = np.ones((max(len(sizes), 1), len(ranks)))
     below = np.ones(len(ranks))
@@ -26,7 +26,12 @@ def extents(system: System, ranks: Ints, stride: Ints) -> Floats:
 
 def is_torus(system: System) -> bool:
     """Whether the chips of a system stand in a torus."""
-    return any(tier.kind == "torus" for tier in system.tiers)
+    return _tier(system) is not None
+
+
+def _tier(system: System) -> Tier | None:
+    """Return the torus among the tiers of a system, if it is one."""
+    return next((tier for tier in system.tiers if tier.kind == "torus"), None)
 
 
 def side_rates(system: System, dims: Floats) -> Floats:
@@ -35,12 +40,12 @@ def side_rates(system: System, dims: Floats) -> Floats:
     A dimension that is filled and closed gives rings both ways round, an open or partly filled
     one a line there and back.
     """
-    for tier in system.tiers:
-        if tier.kind == "torus":
-            links = np.where(_rings(system, tier, dims), 2.0, 1.0)
-            rate = tier.pair * tier.link.efficiency  # what is left of a link, where some are lost
-            return np.asarray(np.where(dims > 1, links, 0.0) * rate)
-    return np.zeros_like(dims)
+    tier = _tier(system)
+    if tier is None:
+        return np.zeros_like(dims)
+    links = np.where(_rings(system, tier, dims), 2.0, 1.0)
+    rate = tier.pair * tier.link.efficiency  # what is left of a link, where some are lost
+    return np.asarray(np.where(dims > 1, links, 0.0) * rate)
 
 
 def _rings(system: System, tier: Tier, dims: Floats) -> Flags:
@@ -60,8 +65,8 @@ def _rings(system: System, tier: Tier, dims: Floats) -> Flags:
 
 def around(system: System, dims: Floats) -> Floats:
     """Return the steps along all dimensions, one after the other; data go both ways."""
-    for tier in system.tiers:
-        if tier.kind == "torus":
-            steps = np.where(_rings(system, tier, dims), np.floor(dims / 2), dims - 1)
-            return np.asarray(steps.sum(axis=0))
-    return np.zeros(dims.shape[1])
+    tier = _tier(system)
+    if tier is None:
+        return np.zeros(dims.shape[1])
+    steps = np.where(_rings(system, tier, dims), np.floor(dims / 2), dims - 1)
+    return np.asarray(steps.sum(axis=0))

@@ -146,7 +146,7 @@ def gather(
     inner = _inner_tier(system, node, stride)
     tiers = inner_tiers(system)
     dims = extents(system, ranks, stride)
-    sides = side_rates(system, dims)
+    sides, drawn = side_rates(system, dims), _node(system)
     asked = _Asked(ranks, stride, concurrent)
     capacity = _capacities(system, library, spreads, asked, "exchange")
     along = _capacities(system, library, spreads, asked, "ring")
@@ -184,8 +184,8 @@ def gather(
         dims=dims,
         sides=sides,
         around=around(system, dims),
-        packed=_packed(node, ranks, stride, _node(system).chips),
-        node=_node(system),
+        packed=_packed(node, ranks, stride, drawn.chips),
+        node=drawn,
     )
 
 

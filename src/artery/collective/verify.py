@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.core.arrays import Flags, Ints
+from artery.core.arrays import Flags, Ints, within
 from artery.core.schedule import Pipe, Schedule, Step
 from artery.errors import UsageError
 
@@ -123,7 +123,7 @@ class _Game:
         self._count(step)
         which = np.repeat(np.arange(len(step.source)), step.count)
         source, target, reduce = step.source[which], step.target[which], step.reduce[which]
-        chunk = step.first[which] + _within(step.count)
+        chunk = step.first[which] + within(step.count)
         if self._missing(k, source, chunk):
             return False
         self._race(k, target, chunk, reduce)
@@ -223,12 +223,6 @@ def _most(vertex: Ints, ranks: int) -> int:
     """Return how often the most frequent rank is in ``vertex``; switches do not count."""
     here = vertex[vertex < ranks]
     return int(np.bincount(here).max()) if len(here) else 0
-
-
-def _within(count: Ints) -> Ints:
-    """Return 0, 1, ... within each run of ``count`` chunks."""
-    ends = np.cumsum(count)
-    return np.arange(int(ends[-1])) - np.repeat(ends - count, count)
 
 
 def own(schedule: Schedule) -> Flags:

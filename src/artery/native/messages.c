@@ -19,6 +19,7 @@ struct state { /* of one link: half a cache line, as these are what is waited fo
     int64_t free, bytes, queue;
     int32_t kind, unused;
 };
+_Static_assert(sizeof(struct state) == 4 * sizeof(int64_t), "STATE of messages.py");
 
 struct slot { /* of one transfer of several segments, while it is under way */
     int64_t waits;   /* when the segment that waits for an acknowledgement could go, -1: none */

@@ -196,7 +196,7 @@ class _Run:
         at = self.start[path]
         heappush(self.heap, (time, t, j, time, size, at, 0, self.start[path + 1] - at))
 
-    def play(self) -> None:  # noqa: C901 - the inner loop: a call for each event costs a third
+    def play(self) -> None:  # noqa: C901 - the inner loop, without calls
         """Process events until none is left: the first segment is served at the link it is at."""
         self.gates.open_roots()
         heap, link, packet, first = self.heap, self.link, self.packet, self.first

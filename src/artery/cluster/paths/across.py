@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.drawn import Drawn
@@ -15,9 +14,7 @@ from artery.cluster.paths.choice import Choice
 from artery.cluster.paths.dragonfly import dragonfly_paths
 from artery.cluster.paths.drawn import drawn_paths
 from artery.cluster.paths.tree import Crossing, Ends, tree_paths
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from artery.core.arrays import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True)

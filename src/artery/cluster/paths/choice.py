@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from artery.core.arrays import Ints
+
 Words = NDArray[np.uint64]
 
 _NOTHING = np.zeros(1, dtype=np.int64)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.network import Network
 from artery.cluster.paths.choice import Words
+from artery.core.arrays import Flags, Ints
 from artery.core.system import Edges
 from artery.errors import InputError, Problem
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 NAMED = 4
 """Links of a cut that are named."""

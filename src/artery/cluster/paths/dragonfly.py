@@ -7,7 +7,6 @@ where all of one group send to another (Valiant; Kim et al., ISCA 2008, section 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import (
     Dragonfly,
@@ -18,9 +17,8 @@ from artery.cluster.dragonfly import (
 )
 from artery.cluster.paths.choice import Choice
 from artery.cluster.paths.tree import Crossing, Ends
+from artery.core.arrays import Flags, Ints
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Column = tuple[Ints, Flags]
 """Cables, -1 where there is none, and which are taken back."""
 

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from artery.cluster.drawn import Drawn
 from artery.cluster.paths.choice import Choice
 from artery.cluster.paths.tree import Crossing, Ends
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from artery.core.arrays import Flags, Ints
 
 FAR = np.int16(32_000)
 """The distance of switches that do not meet."""

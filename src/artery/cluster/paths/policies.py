@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.dragonfly import Dragonfly
 from artery.cluster.network import Network, Tree
 from artery.cluster.paths.choice import Choice, Words
 from artery.cluster.paths.route import Paths, Rows, candidate, chunks, one_each, packed, put
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from artery.core.arrays import Flags, Floats, Ints
 
 BATCHES = 512
 """Adaptive routing looks at the loads anew this many times, at every pair if there are fewer."""

@@ -17,9 +17,8 @@ from artery.cluster.paths.choice import Choice, Words, mix
 from artery.cluster.paths.detour import detour
 from artery.cluster.paths.torus import torus_paths
 from artery.cluster.torus import Torus
+from artery.core.arrays import Flags, Ints
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Rows = NDArray[np.int32]
 
 CHUNK = 1 << 14

@@ -5,12 +5,10 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.paths.choice import Choice
 from artery.cluster.torus import Torus, links_along
-
-Ints = NDArray[np.int64]
+from artery.core.arrays import Ints
 
 
 def torus_paths(grid: Torus, source: Ints, target: Ints, choice: Choice) -> list[Ints]:

@@ -10,14 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from artery.cluster.fat_tree import FatTree
 from artery.cluster.paths.choice import Choice
 from artery.cluster.stages import Stage, attachment, leaf_of, rest
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from artery.core.arrays import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True)

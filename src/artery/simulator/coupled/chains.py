@@ -17,10 +17,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.core.arrays import Floats, Ints
+from artery.core.arrays import Floats, Ints, runs
 from artery.native.coupled import Steady
 from artery.native.pipelines import Pipelines
-from artery.native.work import PICOSECONDS, Links, Longs
+from artery.native.work import PICOSECONDS, Links
 
 MOST_INSIDE: Final = 2**15
 """Edges inside nodes that are looked at, those of as many nodes: some ten milliseconds."""
@@ -112,12 +112,6 @@ class Chains:
             after = self.toward[now]
             np.maximum.at(passed, after, passed[now] + hop[after])
         return passed
-
-
-def runs(begin: Longs, length: Longs) -> Longs:
-    """Return the numbers from each beginning on, so many of each."""
-    starts = np.cumsum(length) - length
-    return np.asarray(np.repeat(begin - starts, length) + np.arange(int(length.sum())))
 
 
 def _busy(links: Links, steady: Steady, link: NDArray[np.int32]) -> Floats:

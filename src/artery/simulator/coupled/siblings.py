@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from artery.core.arrays import Floats, Ints
+from artery.core.arrays import Floats, Ints, runs
 from artery.native.coupled import Steady
 from artery.native.pipelines import Pipelines
 from artery.native.work import PICOSECONDS, Links
-from artery.simulator.coupled.chains import Chains, runs
+from artery.simulator.coupled.chains import Chains
 
 MOST_CROSSINGS: Final = 2**18
 """Crossings that are looked at, those of the slowest trees: ten milliseconds. All other trees are

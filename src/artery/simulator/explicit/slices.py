@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from artery.collective.schedules.sizes import chunk_bytes
-from artery.core.arrays import Ints
+from artery.core.arrays import Ints, runs, within
 from artery.core.schedule import Schedule
 from artery.native.work import Gates
 from artery.simulator.coupled.pipes import PACKET, cut_of, playable, slice_of, slot_of
@@ -156,13 +156,11 @@ def _alone(schedule: Schedule) -> tuple[Ints, Ints, Ints, Ints, NDArray[np.bool_
     steps = [schedule.step(k) for k in range(schedule.steps)]
     count = np.concatenate([one.count for one in steps])
     step = np.repeat(np.arange(len(steps)), [len(one.count) for one in steps])
-    begin = np.cumsum(count) - count
-    within = np.arange(int(count.sum())) - np.repeat(begin, count)
     source, target, first, adds = (
         np.repeat(np.concatenate([getattr(one, name) for one in steps]), count)
         for name in ("source", "target", "first", "reduce")
     )
-    return source, target, first + within, np.repeat(step, count), adds
+    return source, target, first + within(count), np.repeat(step, count), adds
 
 
 def _received(
@@ -271,5 +269,4 @@ class _Waits:
         told = self.told[order]
         low, high = (np.searchsorted(told, part, side=side) for side in ("left", "right"))
         many = high - low
-        within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
-        return order[np.repeat(low, many) + within], np.repeat(next_, many)
+        return order[runs(low, many)], np.repeat(next_, many)

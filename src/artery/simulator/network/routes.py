@@ -11,14 +11,13 @@ from artery.cluster.aggregation import cables_of, uplinks
 from artery.cluster.network import Tree
 from artery.cluster.routing import Network, Paths, paths
 from artery.cluster.torus import Torus
+from artery.core.arrays import Flags, Ints, runs
 from artery.core.system import System
 from artery.errors import InputError, Problem
 from artery.simulator.placed import Placed
 from artery.simulator.scenario import POLICY, Scenario
 
-Ints = NDArray[np.int64]
 Ranks = NDArray[np.integer]
-Flags = NDArray[np.bool_]
 
 WAYS = 16
 """Paths that adaptive routing looks at, and over which a message is sprayed."""
@@ -175,8 +174,7 @@ def taken(start: Ints, link: NDArray[np.int32], which: Ints) -> tuple[Ints, NDAr
     """Return some of the paths, in the order of ``which``."""
     length = (start[1:] - start[:-1])[which]
     begin = np.concatenate([[0], np.cumsum(length)])
-    place = np.repeat(start[:-1][which] - begin[:-1], length) + np.arange(begin[-1])
-    return begin, link[place]
+    return begin, link[runs(start[:-1][which], length)]
 
 
 def domain(network: Network) -> int:
